@@ -1,0 +1,4 @@
+//! The Chat wire.
+
+pub mod request;
+pub mod stream;

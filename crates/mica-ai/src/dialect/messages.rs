@@ -1,0 +1,4 @@
+//! The Messages wire.
+
+pub mod request;
+pub mod stream;

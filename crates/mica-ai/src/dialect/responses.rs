@@ -1,0 +1,4 @@
+//! The Responses wire.
+
+pub mod request;
+pub mod stream;

@@ -1,0 +1,16 @@
+//! Maps the events of a Responses stream to blocks.
+
+use crate::assemble::Assembler;
+use crate::dialect::{Mapper, Progress};
+use crate::error::AiError;
+use crate::sse::SseEvent;
+
+/// Understands the events of one answer.
+#[derive(Debug, Default)]
+pub struct ResponsesMapper {}
+
+impl Mapper for ResponsesMapper {
+    fn event(&mut self, _event: &SseEvent, _out: &mut Assembler) -> Result<Progress, AiError> {
+        Ok(Progress::More)
+    }
+}

@@ -1,0 +1,34 @@
+//! Turns a request into a stream of typed events from a model, on three wire dialects: OpenAI Responses, Claude
+//! Messages and Chat Completions; on Azure AI Foundry, OpenAI, Anthropic and local servers.
+//!
+//! It must not know: agents, tools' code, files, products. It reads no environment and no home folder; it is given
+//! what it needs.
+//!
+//! Its nouns: a [`Request`] goes to a [`Provider`], which answers a [`ModelStream`] of [`StreamEvent`]s that ends with
+//! exactly one outcome.
+
+pub mod arguments;
+pub mod assemble;
+pub mod auth;
+pub mod decode;
+pub mod dialect;
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod message;
+pub mod model;
+pub mod provider;
+pub mod request;
+pub mod sse;
+pub mod stream;
+pub mod transport;
+pub mod usage;
+
+pub use error::AiError;
+pub use event::StreamEvent;
+pub use message::{Assistant, Block, Content, Dialect, Message, Origin, StopReason, ToolResult, User};
+pub use model::Model;
+pub use provider::Provider;
+pub use request::Request;
+pub use stream::{ModelStream, Outcome};
+pub use usage::Usage;

@@ -1,0 +1,2 @@
+//! The one door to the project's chores.
+fn main() {}
