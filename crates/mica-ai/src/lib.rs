@@ -18,6 +18,7 @@ pub mod id;
 pub mod message;
 pub mod model;
 pub mod provider;
+pub mod replay;
 pub mod request;
 pub mod sse;
 pub mod stream;
