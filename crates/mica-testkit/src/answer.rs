@@ -150,7 +150,7 @@ impl Playback {
 
 impl Drop for Playback {
     fn drop(&mut self) {
-        if !self.over && !(self.beats.is_empty() && self.tail == Tail::End) {
+        if !self.over && (!self.beats.is_empty() || self.tail != Tail::End) {
             self.script.left();
         }
     }

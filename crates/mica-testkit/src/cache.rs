@@ -254,7 +254,7 @@ impl CacheSim {
         let is_found = |hash: &u64| {
             self.entries.get(hash).is_some_and(|entry| entry.expires > now && entry.order >= oldest)
         };
-        let hit = shape.chain.iter().rposition(|hash| is_found(hash));
+        let hit = shape.chain.iter().rposition(is_found);
         let mut found = Found { covered: hit.map(|hit| shape.covered(hit)), ..Found::default() };
         if let Some(hit) = hit {
             found.read = shape.tokens[hit];

@@ -234,7 +234,7 @@ impl Fault {
     /// What a client of a dialect should make of it.
     pub fn expect(&self, dialect: Dialect) -> Expect {
         match self {
-            Fault::Cut { .. } => Expect::Error(vec!["stream_cut"]),
+            Fault::Cut { .. } | Fault::MissingTerminal => Expect::Error(vec!["stream_cut"]),
             Fault::Stall { .. } | Fault::KeepAliveOnly { .. } | Fault::KeepAliveThenStall { .. } => {
                 Expect::Error(vec!["idle", "deadline"])
             }
@@ -254,7 +254,6 @@ impl Fault {
             | Fault::UnknownEvent
             | Fault::SlowDrip { .. }
             | Fault::SlowHead { .. } => Expect::Done,
-            Fault::MissingTerminal => Expect::Error(vec!["stream_cut"]),
             // The stop reason was told; only the courtesy after it is missing. Responses has nothing but the one
             // terminal event.
             Fault::MissingLast => match dialect {

@@ -9,7 +9,7 @@ pub(crate) fn fnv(seed: u64, bytes: &[u8]) -> u64 {
 
 /// Makes ids for one answer.
 #[derive(Debug, Clone)]
-pub(crate) struct Ids {
+pub struct Ids {
     state: u64,
 }
 
@@ -19,7 +19,8 @@ const BASE58: &[u8] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwx
 const ALNUM: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 impl Ids {
-    pub(crate) fn new(scenario: &str, request: usize) -> Self {
+    /// Ids for the answer to a request, by its number.
+    pub fn new(scenario: &str, request: usize) -> Self {
         Self { state: fnv(request as u64, scenario.as_bytes()) }
     }
 

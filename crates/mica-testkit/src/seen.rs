@@ -150,8 +150,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(dialect: Dialect, body: Value) {
-        let seen = Seen::on_wire(dialect, &body, None);
+    fn check(dialect: Dialect, body: &Value) {
+        let seen = Seen::on_wire(dialect, body, None);
         let expected = Seen { model: "m".into(), user: "second".into(), results: vec!["read".into()] };
         assert_eq!(seen, expected, "{dialect}");
     }
@@ -160,7 +160,7 @@ mod tests {
     fn all_wires_show_the_same() {
         check(
             Dialect::Responses,
-            json!({ "model": "m", "input": [
+            &json!({ "model": "m", "input": [
                 { "role": "user", "content": "first" },
                 { "role": "user", "content": [{ "type": "input_text", "text": "second" }] },
                 { "type": "function_call", "call_id": "c", "name": "read", "arguments": "{}" },
@@ -169,7 +169,7 @@ mod tests {
         );
         check(
             Dialect::Messages,
-            json!({ "model": "m", "messages": [
+            &json!({ "model": "m", "messages": [
                 { "role": "user", "content": "second" },
                 { "role": "assistant", "content": [{ "type": "tool_use", "id": "c", "name": "read", "input": {} }] },
                 { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c", "content": "x" }, { "type": "text", "text": "note" }] },
@@ -177,7 +177,7 @@ mod tests {
         );
         check(
             Dialect::Chat,
-            json!({ "model": "m", "messages": [
+            &json!({ "model": "m", "messages": [
                 { "role": "user", "content": "second" },
                 { "role": "assistant", "tool_calls": [{ "id": "c", "function": { "name": "read", "arguments": "{}" } }] },
                 { "role": "tool", "tool_call_id": "c", "content": "x" },

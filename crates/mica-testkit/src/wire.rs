@@ -4,7 +4,7 @@
 use mica_ai::{Dialect, Usage};
 use serde_json::{Map, Value};
 
-use crate::ids::Ids;
+pub use crate::ids::Ids;
 use crate::route::Vendor;
 use crate::scenario::{Pacing, Turn, WireOptions};
 
@@ -31,7 +31,8 @@ pub struct Stage<'a> {
     pub usage: Option<Usage>,
     /// Seconds since 1970 that answers are dated with.
     pub created: u64,
-    pub(crate) ids: Ids,
+    /// Where the answer's ids come from.
+    pub ids: Ids,
 }
 
 impl<'a> Stage<'a> {

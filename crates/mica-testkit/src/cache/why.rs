@@ -125,9 +125,9 @@ impl CacheSim {
         }
         match self.entries.get(&covered.hash) {
             Some(entry) if entry.expires > now => Reason::OutOfLookback,
-            Some(_) => Reason::Expired,
             None if self.unstarted.contains(&covered.hash) => Reason::NotStreaming,
-            None => Reason::Expired,
+            // Expired, and perhaps swept out since.
+            Some(_) | None => Reason::Expired,
         }
     }
 }

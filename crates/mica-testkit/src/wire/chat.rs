@@ -17,12 +17,12 @@ pub fn stream(mut stage: Stage<'_>) -> Vec<Frame> {
     if azure {
         writer.prompt_filter();
     }
-    writer.delta(json!({ "role": "assistant", "content": "", "refusal": null }), Part::Opening, false);
+    writer.delta(&json!({ "role": "assistant", "content": "", "refusal": null }), Part::Opening, false);
     writer.steps();
     let finish = finish(writer.stage.turn.ending());
-    writer.choice(json!({}), Some(finish), Part::Finish, false);
+    writer.choice(&json!({}), Some(finish), Part::Finish, false);
     if include_usage {
-        let mut chunk = writer.chunk(json!([]));
+        let mut chunk = writer.chunk(&json!([]));
         chunk["usage"] = usage(&writer.stage);
         writer.push(chunk.to_string(), Part::Finish, false);
     }
@@ -90,7 +90,7 @@ impl Writer<'_> {
         self.frames.push(Frame { event: None, data, part, paced });
     }
 
-    fn chunk(&self, choices: Value) -> Value {
+    fn chunk(&self, choices: &Value) -> Value {
         let mut chunk = json!({
             "id": self.id,
             "object": "chat.completion.chunk",
@@ -107,18 +107,18 @@ impl Writer<'_> {
         chunk
     }
 
-    fn choice(&mut self, delta: Value, finish: Option<&str>, part: Part, paced: bool) {
+    fn choice(&mut self, delta: &Value, finish: Option<&str>, part: Part, paced: bool) {
         let mut choice = json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });
         if self.azure && choice["delta"].get("content").is_some_and(|text| text != "") {
             choice["content_filter_results"] = filter_results();
         } else if self.azure {
             choice["content_filter_results"] = json!({});
         }
-        let chunk = self.chunk(json!([choice]));
+        let chunk = self.chunk(&json!([choice]));
         self.push(chunk.to_string(), part, paced);
     }
 
-    fn delta(&mut self, delta: Value, part: Part, paced: bool) {
+    fn delta(&mut self, delta: &Value, part: Part, paced: bool) {
         self.choice(delta, None, part, paced);
     }
 
@@ -126,7 +126,7 @@ impl Writer<'_> {
         for piece in pieces(text, self.stage.pacing.chars) {
             let mut delta = json!({});
             delta[key] = piece.into();
-            self.delta(delta, Part::Output, true);
+            self.delta(&delta, Part::Output, true);
         }
     }
 
@@ -163,7 +163,7 @@ impl Writer<'_> {
         for (offset, call) in calls.iter().enumerate() {
             let id = call.id.clone().unwrap_or_else(|| self.stage.ids.call());
             let call = json!({ "index": first + offset, "id": id, "type": "function", "function": { "name": call.name, "arguments": "" } });
-            self.delta(json!({ "tool_calls": [call] }), Part::Output, false);
+            self.delta(&json!({ "tool_calls": [call] }), Part::Output, false);
         }
         let chars = self.stage.pacing.chars;
         let texts: Vec<String> = calls.iter().map(Call::text).collect();
@@ -174,7 +174,7 @@ impl Writer<'_> {
                 if let Some(piece) = rest.next() {
                     any = true;
                     let call = json!({ "index": first + offset, "function": { "arguments": piece } });
-                    self.delta(json!({ "tool_calls": [call] }), Part::Output, true);
+                    self.delta(&json!({ "tool_calls": [call] }), Part::Output, true);
                 }
             }
             if !any {

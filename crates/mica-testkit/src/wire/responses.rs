@@ -107,18 +107,18 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn item_added(&mut self, index: usize, item: Value) {
+    fn item_added(&mut self, index: usize, item: &Value) {
         self.tell("response.output_item.added", json!({ "output_index": index, "item": item }));
     }
 
-    fn item_done(&mut self, index: usize, item: Value) {
+    fn item_done(&mut self, index: usize, item: &Value) {
         self.tell("response.output_item.done", json!({ "output_index": index, "item": item }));
     }
 
     fn reasoning(&mut self, text: &str) {
         let (index, id) = (self.output.len(), self.stage.ids.item("rs"));
         let empty = json!({ "id": id, "type": "reasoning", "summary": [] });
-        self.item_added(index, empty);
+        self.item_added(index, &empty);
         let mut item = json!({ "id": id, "type": "reasoning", "summary": [] });
         if self.stage.options.open_reasoning {
             let place = json!({ "item_id": id, "output_index": index, "content_index": 0 });
@@ -161,7 +161,7 @@ impl<'a> Writer<'a> {
     fn hidden_reasoning(&mut self, text: &str) {
         let (index, id) = (self.output.len(), self.stage.ids.item("rs"));
         let item = json!({ "id": id, "type": "reasoning", "summary": [] });
-        self.item_added(index, item.clone());
+        self.item_added(index, &item);
         self.reasoning_done(index, item, text);
     }
 
@@ -171,14 +171,14 @@ impl<'a> Writer<'a> {
             full["encrypted_content"] = seal::encrypted(self.stage.model, text).into();
         }
         let done = if self.stage.options.late_encrypted { item } else { full.clone() };
-        self.item_done(index, done);
+        self.item_done(index, &done);
         self.output.push(full);
     }
 
     fn message(&mut self, text: &str, kind: TextPart, status: &str) {
         let (index, id) = (self.output.len(), self.stage.ids.item("msg"));
         let item = |status: &str, content: Value| json!({ "id": id, "type": "message", "status": status, "content": content, "role": "assistant" });
-        self.item_added(index, item("in_progress", json!([])));
+        self.item_added(index, &item("in_progress", json!([])));
         let place = json!({ "item_id": id, "output_index": index, "content_index": 0 });
         let with = |key: &str, value: Value| {
             let mut fields = place.clone();
@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
         }
         self.tell("response.content_part.done", with("part", kind.part(text)));
         let done = item(status, json!([kind.part(text)]));
-        self.item_done(index, done.clone());
+        self.item_done(index, &done);
         self.output.push(done);
     }
 
@@ -211,7 +211,7 @@ impl<'a> Writer<'a> {
         for (offset, call) in calls.iter().enumerate() {
             let id = self.stage.ids.item("fc");
             let call_id = call.id.clone().unwrap_or_else(|| self.stage.ids.call());
-            self.item_added(first + offset, function_call(&id, &call_id, call, "", "in_progress"));
+            self.item_added(first + offset, &function_call(&id, &call_id, call, "", "in_progress"));
             open.push((id, call_id, call.text()));
         }
         let chars = self.stage.pacing.chars;
@@ -235,7 +235,7 @@ impl<'a> Writer<'a> {
                 "response.function_call_arguments.done",
                 json!({ "item_id": id, "output_index": first + offset, "arguments": text }),
             );
-            self.item_done(first + offset, item.clone());
+            self.item_done(first + offset, &item);
             self.output.push(item);
         }
     }
@@ -243,13 +243,13 @@ impl<'a> Writer<'a> {
     fn image(&mut self, data: &str) {
         let (index, id) = (self.output.len(), self.stage.ids.item("ig"));
         let item = |status: &str, result: Value| json!({ "id": id, "type": "image_generation_call", "status": status, "result": result });
-        self.item_added(index, item("in_progress", Value::Null));
+        self.item_added(index, &item("in_progress", Value::Null));
         for step in ["in_progress", "generating", "completed"] {
             let kind = format!("response.image_generation_call.{step}");
             self.tell(&kind, json!({ "item_id": id, "output_index": index }));
         }
         let done = item("completed", data.into());
-        self.item_done(index, done.clone());
+        self.item_done(index, &done);
         self.output.push(done);
     }
 
