@@ -1,5 +1,7 @@
 //! Server and transport play the same answers, keep what was asked, and fail as they are told.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -74,7 +76,8 @@ fn client() -> reqwest::Client {
 }
 
 async fn over_http(server: &ScriptedServer, dialect: Dialect, body: &Value) -> Got {
-    let sent = client()
+    static CLIENT: std::sync::LazyLock<reqwest::Client> = std::sync::LazyLock::new(client);
+    let sent = CLIENT
         .post(server.url(path(dialect)))
         .header("anthropic-version", "2023-06-01")
         .body(body.to_string())
@@ -191,7 +194,7 @@ async fn a_connection_is_used_again_and_captures_are_bounded() {
             .body(body(Dialect::Chat, "x").to_string())
             .send()
             .await;
-        assert_eq!(response.unwrap().bytes().await.unwrap().ends_with(b"data: [DONE]\n\n"), true);
+        assert!(response.unwrap().bytes().await.unwrap().ends_with(b"data: [DONE]\n\n"));
     }
     let kept: Vec<usize> = server.captured().iter().map(|request| request.number).collect();
     assert_eq!(kept, [1, 2]);

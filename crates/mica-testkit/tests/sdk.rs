@@ -4,6 +4,8 @@
 //! Needs a Python with `openai` and `anthropic` installed, named by `MICA_TEST_PYTHON`; without it these tests say so
 //! and pass, except in CI, where they fail.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
 use std::path::Path;
 
 use mica_testkit::{Call, Scenario, ScriptedServer, Step, Turn, WireOptions};
