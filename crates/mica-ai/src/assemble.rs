@@ -126,8 +126,11 @@ impl Assembler {
 
     /// Makes a block hold exactly `whole`: feeds what is missing when the deltas so far are a beginning of it,
     /// replaces them when they are not. Providers repeat the whole text at the end of an item, and some send
-    /// nothing before that.
+    /// nothing before that. An empty whole says nothing and changes nothing.
     pub fn settle(&mut self, block: BlockIndex, whole: &str) {
+        if whole.is_empty() {
+            return;
+        }
         let Some(building) = self.building.get_mut(block.0).filter(|building| !building.closed) else {
             return;
         };

@@ -71,6 +71,16 @@ pub fn path(dialect: Dialect) -> &'static str {
     }
 }
 
+/// The beginning of a text, for an error message.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let mut short: String = text.chars().take(LONGEST).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
 /// Headers a dialect needs besides the credential.
 pub fn headers(dialect: Dialect, headers: &mut HeaderMap) {
     if dialect == Dialect::Messages {
