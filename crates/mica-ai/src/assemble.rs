@@ -94,8 +94,9 @@ impl Assembler {
 
     /// Adds a picture, whole.
     pub fn image(&mut self, image: Image) {
-        let block = self.open(Block::Image(image));
+        let block = self.open(Block::Image(image.clone()));
         self.building[block.0].closed = true;
+        self.events.push(StreamEvent::Image { block: block.0, image });
     }
 
     /// Feeds a block: words, thoughts or argument text, by what the block is. A closed block takes nothing.
@@ -204,6 +205,7 @@ impl Assembler {
     pub fn usage(&mut self, mut usage: Usage) {
         self.model.price(&mut usage);
         if usage != self.message.usage {
+            self.start();
             self.message.usage = usage;
             self.events.push(StreamEvent::Usage(usage));
         }
@@ -283,3 +285,6 @@ impl Assembler {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -194,3 +194,6 @@ impl Queue {
         self.lock().push_back(terminal);
     }
 }
+
+#[cfg(test)]
+mod tests;

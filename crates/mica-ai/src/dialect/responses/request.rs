@@ -335,3 +335,6 @@ fn reasoning_item(thinking: &Thinking) -> Option<Value> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -261,6 +261,9 @@ impl ResponsesMapper {
         out: &mut Assembler,
     ) -> Result<Progress, AiError> {
         out.response_id(&response.id);
+        for (index, raw) in (0u64..).zip(&response.output) {
+            self.item_done(Some(index), raw, out)?;
+        }
         if let Some(usage) = &response.usage {
             out.usage(Usage {
                 input: usage.input_tokens,
@@ -271,9 +274,6 @@ impl ResponsesMapper {
                 reasoning: usage.output_tokens_details.reasoning_tokens,
                 cost: None,
             });
-        }
-        for (index, raw) in (0u64..).zip(&response.output) {
-            self.item_done(Some(index), raw, out)?;
         }
         // The response's own status counts; servers have sent `completed` events about responses that are not.
         let status = response.status.as_deref().unwrap_or(kind.trim_start_matches("response."));
@@ -403,3 +403,6 @@ fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, AiError> {
         detail: format!("an event is not understood ({error}): {}", excerpt(data)),
     })
 }
+
+#[cfg(test)]
+mod tests;
