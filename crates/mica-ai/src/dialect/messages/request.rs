@@ -110,8 +110,9 @@ fn tool(tool: &ToolDef) -> Value {
 /// Whether and which tools may be called. Left out when it says nothing, and when there are no tools: the provider
 /// refuses a choice between none.
 fn tool_choice(request: &Request) -> Result<Option<Value>, AiError> {
+    let demands = matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
     if request.tools.is_empty() {
-        return if is_forced(&request.tool_choice) {
+        return if demands {
             Err(bad("a tool call is required but the request has no tools: add them, or ask for `Auto`"))
         } else {
             Ok(None)
@@ -121,6 +122,8 @@ fn tool_choice(request: &Request) -> Result<Option<Value>, AiError> {
         // This wire cannot narrow the choice without changing the tool list; what is called is checked later.
         ToolChoice::Auto | ToolChoice::Allowed(_) => json!({ "type": "auto" }),
         ToolChoice::None => json!({ "type": "none" }),
+        // A model that always thinks refuses to be forced. It is left to choose, as with any parameter it rejects.
+        _ if !is_forced(request) => json!({ "type": "auto" }),
         ToolChoice::Required => json!({ "type": "any" }),
         ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
     };
@@ -137,9 +140,11 @@ fn tool_choice(request: &Request) -> Result<Option<Value>, AiError> {
     Ok(Some(choice))
 }
 
-/// Whether the model must call a tool. Thinking is not allowed then.
-fn is_forced(choice: &ToolChoice) -> bool {
-    matches!(choice, ToolChoice::Required | ToolChoice::Tool(_))
+/// Whether the model is made to call a tool. It cannot think then.
+fn is_forced(request: &Request) -> bool {
+    matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Tool(_))
+        && !request.tools.is_empty()
+        && request.model.accepts(Parameter::ForcedToolChoice)
 }
 
 fn output_config(request: &Request, thinking: &Thinking) -> Option<Value> {

@@ -36,29 +36,30 @@ impl Thinking {
     /// `thoughtless` says that the conversation ends inside a tool loop that began without a thinking block. A
     /// model with a budget refuses to begin thinking there, so it is asked to think again from the next turn on.
     pub(super) fn plan(request: &Request, thoughtless: bool) -> Self {
-        let unsaid = Self { kind: Kind::Unsaid, effort: None, max_tokens: request.output_limit() };
-        let Some(wish) = request.effort else { return unsaid };
         let facts = &request.model.reasoning;
-        let off = Self {
-            kind: if facts.style == ReasoningStyle::Adaptive
-                && request.model.accepts(Parameter::ThinkingDisabled)
-            {
-                Kind::Disabled
-            } else {
-                Kind::Unsaid
-            },
-            ..unsaid
+        let adaptive = facts.style == ReasoningStyle::Adaptive;
+        let forced = is_forced(request);
+        let unsaid = Self { kind: Kind::Unsaid, effort: None, max_tokens: request.output_limit() };
+        // Adaptive models of late think unless told not to; those with a budget do not think unless told to.
+        let off = if adaptive && request.model.accepts(Parameter::ThinkingDisabled) {
+            Self { kind: Kind::Disabled, ..unsaid }
+        } else {
+            unsaid
         };
-        if wish == Effort::None {
-            return off;
-        }
-        let forced = is_forced(&request.tool_choice) && !request.tools.is_empty();
+        let wish = match request.effort {
+            Some(Effort::None) => return off,
+            None if forced => return off,
+            None => return unsaid,
+            Some(wish) => wish,
+        };
         let level = facts.nearest(wish);
         match facts.style {
             ReasoningStyle::None | ReasoningStyle::Always => unsaid,
             ReasoningStyle::Effort => Self { effort: level, ..unsaid },
-            // The level steers all that is written, so it stands without thinking too.
-            ReasoningStyle::Adaptive if forced => Self { effort: level, ..off },
+            // The level steers all that is written, so it stands without thinking too; but only up to `high`.
+            ReasoningStyle::Adaptive if forced => {
+                Self { effort: level.map(|it| it.min(Effort::High)), ..off }
+            }
             ReasoningStyle::Adaptive => Self { kind: Kind::Adaptive, effort: level, ..unsaid },
             ReasoningStyle::Budget if forced || thoughtless => unsaid,
             ReasoningStyle::Budget => Self::budget(request, level.unwrap_or(wish)).unwrap_or(unsaid),

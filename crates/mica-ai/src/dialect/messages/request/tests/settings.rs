@@ -113,6 +113,22 @@ fn a_forced_call_leaves_thinking_out() {
 }
 
 #[test]
+fn a_forced_call_is_safe_where_thinking_is_the_default() {
+    let forced = |effort: Option<Effort>, rejects: &[Parameter]| {
+        let request = with_model(asked("adaptive", Effort::Max), |model| model.rejects = rejects.to_vec());
+        Request { tools: vec![tool("read")], tool_choice: ToolChoice::Required, effort, ..request }
+    };
+    let disabled = json!({ "type": "disabled" });
+    assert_eq!(settings(&forced(None, &[])), json!([8000, disabled, null]));
+    assert_eq!(settings(&forced(Some(Effort::Max), &[])), json!([8000, disabled, "high"]));
+
+    let always = [Parameter::ForcedToolChoice, Parameter::ThinkingDisabled];
+    let left_to_choose = forced(Some(Effort::Max), &always);
+    assert_eq!(settings(&left_to_choose), json!([8000, { "type": "adaptive" }, "max"]));
+    assert_eq!(built(&left_to_choose).get("tool_choice"), None);
+}
+
+#[test]
 fn a_budget_model_does_not_begin_to_think_inside_a_tool_loop() {
     let ok = |id: &str, call: &str| result(id, call, vec![Content::text("ok")], ResultStatus::Ok);
     let thoughtless = vec![
