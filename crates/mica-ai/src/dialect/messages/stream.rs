@@ -290,6 +290,8 @@ fn window_full(reason: &str, out: &Assembler) -> AiError {
 fn reported(event: Value) -> AiError {
     let Value::Object(mut event) = event else { return classify::in_stream(&event) };
     let request = event.remove("request_id");
+    // The event's own type would be taken for the error's.
+    event.remove("type");
     match event.remove("error") {
         Some(Value::Object(mut error)) => {
             if let Some(request) = request.filter(Value::is_string) {
