@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::is_forced;
 use crate::model::{Effort, Parameter, ReasoningStyle};
-use crate::request::Request;
+use crate::request::{Request, Thoughts};
 
 /// The provider takes no smaller budget.
 const MIN_BUDGET: u64 = 1024;
@@ -26,7 +26,7 @@ enum Kind {
     /// Nothing is said: the provider's default.
     Unsaid,
     Disabled,
-    Adaptive,
+    Adaptive(Thoughts),
     Budget(u64),
 }
 
@@ -60,7 +60,9 @@ impl Thinking {
             ReasoningStyle::Adaptive if forced => {
                 Self { effort: level.map(|it| it.min(Effort::High)), ..off }
             }
-            ReasoningStyle::Adaptive => Self { kind: Kind::Adaptive, effort: level, ..unsaid },
+            ReasoningStyle::Adaptive => {
+                Self { kind: Kind::Adaptive(request.thoughts), effort: level, ..unsaid }
+            }
             ReasoningStyle::Budget if forced || thoughtless => unsaid,
             ReasoningStyle::Budget => Self::budget(request, level.unwrap_or(wish)).unwrap_or(unsaid),
         }
@@ -78,7 +80,7 @@ impl Thinking {
 
     /// Whether the model is asked to think.
     pub(super) fn is_on(&self) -> bool {
-        matches!(self.kind, Kind::Adaptive | Kind::Budget(_))
+        matches!(self.kind, Kind::Adaptive(_) | Kind::Budget(_))
     }
 
     /// The `thinking` member, where there is something to say.
@@ -86,7 +88,9 @@ impl Thinking {
         match self.kind {
             Kind::Unsaid => None,
             Kind::Disabled => Some(json!({ "type": "disabled" })),
-            Kind::Adaptive => Some(json!({ "type": "adaptive" })),
+            // Always said: newer models hide their thoughts unless asked, older ones show them.
+            Kind::Adaptive(Thoughts::Shown) => Some(json!({ "type": "adaptive", "display": "summarized" })),
+            Kind::Adaptive(Thoughts::Hidden) => Some(json!({ "type": "adaptive", "display": "omitted" })),
             Kind::Budget(tokens) => Some(json!({ "type": "enabled", "budget_tokens": tokens })),
         }
     }
