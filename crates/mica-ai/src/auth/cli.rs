@@ -94,6 +94,7 @@ impl AzureCli {
             .map(|line| line.trim().trim_start_matches("ERROR:").trim())
             .find(|line| !line.is_empty() && !line.starts_with("WARNING:"))
             .unwrap_or_default();
+        let (_, said) = wire::split_aadsts(said);
         // Its standard output is not quoted: it may hold a token.
         let message = match (wire::quote(said), output.code) {
             (said, _) if !said.is_empty() => said,

@@ -137,7 +137,7 @@ impl Answer {
 }
 
 /// Splits `AADSTS7000215: text` into its code and the text.
-fn split_aadsts(text: &str) -> (Option<&str>, &str) {
+pub(super) fn split_aadsts(text: &str) -> (Option<&str>, &str) {
     if let Some((code, rest)) = text.split_once(':')
         && let Some(number) = code.strip_prefix("AADSTS")
         && !number.is_empty()

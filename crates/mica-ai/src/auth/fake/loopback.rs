@@ -28,7 +28,8 @@ impl Server {
         let task = tokio::spawn(async move {
             for (status, body) in answers {
                 let (mut stream, _) = listener.accept().await.unwrap();
-                seen.lock().unwrap().push(read_request(&mut stream).await);
+                let request = read_request(&mut stream).await;
+                seen.lock().unwrap().push(request);
                 let head = format!(
                     "HTTP/1.1 {status} Whatever\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                     body.len()
