@@ -23,6 +23,9 @@ const AHEAD: Duration = Duration::from_secs(300);
 /// A value counts as over this much before its end, for the time a request travels and for clocks that differ.
 const MARGIN: Duration = Duration::from_secs(30);
 
+/// Longer lifetimes are cut to this, so that a nonsensical number cannot overflow the clock.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// How long a caller that still has a valid value waits for a new one.
 const EARLY_WAIT: Duration = Duration::from_secs(5);
 
@@ -64,6 +67,7 @@ struct Held<T> {
 impl<T> Held<T> {
     fn new(fresh: Fresh<T>, asked_at: Instant) -> Self {
         let Fresh { value, lifetime, refresh_in } = fresh;
+        let lifetime = lifetime.min(LONGEST);
         let usable = lifetime.saturating_sub(MARGIN.min(lifetime / 10));
         // A short-lived value would be inside the five minutes from the start: it is replaced at half time.
         let ahead = if lifetime > AHEAD * 2 { lifetime - AHEAD } else { lifetime / 2 };
@@ -171,7 +175,6 @@ where
         let held = Held::new(outcome?, asked_at);
         let value = held.value.clone();
         state.held = Some(held);
-        state.pause_until = None;
         Ok(value)
     }
     .boxed()

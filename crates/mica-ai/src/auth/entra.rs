@@ -14,8 +14,9 @@ use super::key::bearer;
 use super::token::{AccessToken, Patience, Scope, TokenSource};
 use crate::error::{AiError, Reply};
 
-/// How long one token may take, retries included. A metadata service that is being updated can need most of it.
-const DEADLINE: Duration = Duration::from_secs(60);
+/// How long one token may take, retries included. Long enough for a chain of four silent members to say what each of
+/// them was waiting for, and for a metadata service that is being updated.
+const DEADLINE: Duration = Duration::from_secs(90);
 
 /// Signs requests with a token of Entra ID.
 pub struct EntraCredential {

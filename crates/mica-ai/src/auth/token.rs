@@ -13,10 +13,6 @@ use crate::error::Reply;
 /// asking too late costs a failed turn.
 const UNSAID_LIFETIME: Duration = Duration::from_secs(300);
 
-/// Longer lifetimes are cut to this, so that a nonsensical number cannot overflow the clock. Managed identities get
-/// tokens of 24 hours; nothing known gets more.
-const LONGEST_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
-
 /// Tells the time of day, for answers that give a token's end as a date. Only binaries have a clock of their own.
 pub trait Clock: Send + Sync {
     /// The time now.
@@ -156,10 +152,7 @@ impl AccessToken {
             let since_epoch = now?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
             Some(seconds(name)?.saturating_sub(since_epoch))
         };
-        let lifetime = seconds("expires_in")
-            .or_else(|| until("expires_on"))
-            .unwrap_or(UNSAID_LIFETIME)
-            .min(LONGEST_LIFETIME);
+        let lifetime = seconds("expires_in").or_else(|| until("expires_on")).unwrap_or(UNSAID_LIFETIME);
         let refresh_in =
             seconds("refresh_in").or_else(|| until("refresh_on")).filter(|wait| *wait < lifetime);
         Ok(Self { secret: SecretString::from(token), lifetime, refresh_in })

@@ -26,8 +26,8 @@ const ATTEMPT: Duration = Duration::from_secs(15);
 /// The wait before a second attempt, when the vault is busy.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Token and secret together.
-const DEADLINE: Duration = Duration::from_secs(90);
+/// Token and secret together: the time of a token, and of two attempts.
+const DEADLINE: Duration = Duration::from_secs(130);
 
 /// How long a key is used before the vault is asked again. A rotated key is also noticed when it is refused.
 const LIFETIME: Duration = Duration::from_secs(3600);

@@ -110,6 +110,26 @@ async fn a_value_without_life_is_used_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_endless_value_is_taken_without_an_overflow() {
+    let mut bench = Bench::new(0);
+    bench.lifetime = Duration::MAX;
+    bench.refresh_in = Some(Duration::MAX);
+    assert_eq!((bench.get().await, bench.get().await), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn callers_on_many_threads_share_one_fetch() {
+    let bench = Arc::new(Bench::new(3600));
+    let callers = (0..64).map(|_| {
+        let bench = bench.clone();
+        tokio::spawn(async move { bench.get_when(Duration::from_millis(50), true).await })
+    });
+    let all = futures::future::join_all(callers.collect::<Vec<_>>()).await;
+    assert!(all.into_iter().all(|one| one.unwrap() == Ok(0)));
+    assert_eq!(bench.fetches(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn while_one_replaces_the_value_the_others_go_on_with_the_old_one() {
     let bench = Bench::new(3600);
     bench.get().await;

@@ -63,6 +63,14 @@ async fn when_none_works_each_has_its_say() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn four_silent_members_are_listed_before_the_deadline() {
+    let silent = Source::new("silent", []);
+    let credential = EntraCredential::new(chain(&[&silent, &silent, &silent, &silent]));
+    let (_, said, _) = auth(&bearer_of(&credential).await.unwrap_err());
+    assert!(said.starts_with("none of 4 credentials works. 1. silent: no answer within 20 s; 2. "), "{said}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_empty_chain_says_so() {
     let (_, said, _) = auth(&bearer_of(&EntraCredential::new(chain(&[]))).await.unwrap_err());
     assert_eq!(said, "there is no credential to try");
