@@ -39,7 +39,9 @@ const BAR: f64 = 1.5;
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    println!("{DELTAS} text deltas over loopback, CPU time of the client's thread, median of {ROUNDS} rounds");
+    println!(
+        "{DELTAS} text deltas over loopback, CPU time of the client's thread, median of {ROUNDS} rounds"
+    );
     println!(
         "{:<10} {:>9} {:>9} {:>7}   {:>13} {:>13}   {:>20}",
         "dialect", "mica ms", "peer ms", "ratio", "mica allocs/Δ", "peer allocs/Δ", "mica peak − answer KB"
@@ -243,32 +245,66 @@ fn serve(stream: TcpStream, dialect: Dialect) {
 }
 
 fn response(dialect: Dialect, deltas: usize) -> Vec<u8> {
-    let mut out = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
+    let mut out =
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
     let mut event = |text: String| {
         out.extend_from_slice(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
     };
     match dialect {
         Dialect::Responses => {
-            event(named("response.created", r#"{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","status":"in_progress","output":[]}}"#));
-            event(named("response.output_item.added", r#"{"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}}"#));
+            event(named(
+                "response.created",
+                r#"{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","status":"in_progress","output":[]}}"#,
+            ));
+            event(named(
+                "response.output_item.added",
+                r#"{"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}}"#,
+            ));
             for number in 0..deltas {
-                event(named("response.output_text.delta", &format!(r#"{{"type":"response.output_text.delta","sequence_number":{number},"item_id":"msg_68f0a1","output_index":0,"content_index":0,"delta":"{}","logprobs":[],"obfuscation":"x9Kd2"}}"#, word(number))));
+                event(named(
+                    "response.output_text.delta",
+                    &format!(
+                        r#"{{"type":"response.output_text.delta","sequence_number":{number},"item_id":"msg_68f0a1","output_index":0,"content_index":0,"delta":"{}","logprobs":[],"obfuscation":"x9Kd2"}}"#,
+                        word(number)
+                    ),
+                ));
             }
-            event(named("response.completed", r#"{"type":"response.completed","sequence_number":9,"response":{"id":"resp_1","status":"completed","output":[],"usage":{"input_tokens":10,"output_tokens":20}}}"#));
+            event(named(
+                "response.completed",
+                r#"{"type":"response.completed","sequence_number":9,"response":{"id":"resp_1","status":"completed","output":[],"usage":{"input_tokens":10,"output_tokens":20}}}"#,
+            ));
         }
         Dialect::Messages => {
-            event(named("message_start", r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"usage":{"input_tokens":10,"output_tokens":1}}}"#));
-            event(named("content_block_start", r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#));
+            event(named(
+                "message_start",
+                r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"usage":{"input_tokens":10,"output_tokens":1}}}"#,
+            ));
+            event(named(
+                "content_block_start",
+                r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+            ));
             for number in 0..deltas {
-                event(named("content_block_delta", &format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{}"}}}}"#, word(number))));
+                event(named(
+                    "content_block_delta",
+                    &format!(
+                        r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{}"}}}}"#,
+                        word(number)
+                    ),
+                ));
             }
             event(named("content_block_stop", r#"{"type":"content_block_stop","index":0}"#));
-            event(named("message_delta", r#"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":20}}"#));
+            event(named(
+                "message_delta",
+                r#"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":20}}"#,
+            ));
             event(named("message_stop", r#"{"type":"message_stop"}"#));
         }
         Dialect::Chat => {
             for number in 0..deltas {
-                event(format!("data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1760000000,\"model\":\"bench\",\"system_fingerprint\":\"fp_1\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}},\"logprobs\":null,\"finish_reason\":null}}]}}\n\n", word(number)));
+                event(format!(
+                    "data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1760000000,\"model\":\"bench\",\"system_fingerprint\":\"fp_1\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}},\"logprobs\":null,\"finish_reason\":null}}]}}\n\n",
+                    word(number)
+                ));
             }
             event("data: {\"id\":\"chatcmpl-1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n".into());
             event("data: {\"id\":\"chatcmpl-1\",\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":20}}\n\n".into());
