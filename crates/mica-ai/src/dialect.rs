@@ -10,6 +10,8 @@ use crate::request::Request;
 use crate::sse::SseEvent;
 
 pub mod chat;
+#[cfg(test)]
+pub(crate) mod fixtures;
 pub mod messages;
 pub mod responses;
 
