@@ -392,3 +392,6 @@ pub(crate) fn hits_text(hits: &[FilterHit]) -> String {
         .collect();
     names.join(", ")
 }
+
+#[cfg(test)]
+mod tests;
