@@ -27,7 +27,7 @@ pub enum AiError {
         /// What it said.
         reply: Box<Reply>,
     },
-    /// The provider is short of capacity or failed inside (5xx, 529).
+    /// The provider is short of capacity, ran into a wait or lock of its own, or failed inside (408, 409, 5xx, 529).
     #[error("the provider is overloaded or failing{}: {reply}", wait_text(.after))]
     Overloaded {
         /// How long the provider asks to wait.

@@ -48,22 +48,32 @@ impl Said {
         };
         let inner = error.get("innererror").unwrap_or(&Value::Null);
         let codes = [&error["code"], &inner["code"], &error["type"], &error["status"], &outer["code"]];
+        let mut message = words(error).or_else(|| words(outer)).unwrap_or_else(|| value.to_string());
+        if let Some(raw) = error["metadata"]["raw"].as_str() {
+            // OpenRouter says only that there was an error, and puts the words of the server behind it here.
+            message = format!("{message}: {raw}");
+        }
         Self {
             codes: codes
                 .into_iter()
                 .filter_map(Value::as_str)
-                .filter(|code| !code.is_empty())
+                .filter(|code| is_telling(code))
                 .map(cut)
                 .collect(),
             status: [&error["code"], &error["status"], &error["status_code"], &outer["statusCode"]]
                 .into_iter()
                 .find_map(as_status),
-            message: cut(words(error).or_else(|| words(outer)).unwrap_or_else(|| value.to_string())),
+            message: cut(message),
             param: error["param"].as_str().filter(|param| !param.is_empty()).map(cut),
             request_id: outer["request_id"].as_str().map(cut),
             object: error.clone(),
         }
     }
+}
+
+/// Whether a code says more than that there was an error, or its status again.
+fn is_telling(code: &str) -> bool {
+    !code.is_empty() && code != "error" && !code.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn as_status(value: &Value) -> Option<u16> {

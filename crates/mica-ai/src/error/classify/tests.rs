@@ -519,6 +519,14 @@ fn errors_inside_a_stream() {
     check_stream(&json!("boom"), "overloaded");
     check_stream(&json!({ "message": "never heard of" }), "overloaded");
     check_stream(&json!({ "code": "never_heard_of", "message": "x" }), "overloaded");
+    check_stream(
+        &json!({ "type": "error", "code": null, "message": "x", "sequence_number": 3 }),
+        "overloaded",
+    );
+    check_stream(
+        &json!({ "code": 400, "message": "Provider returned error", "metadata": { "raw": "{\"error\":\"prompt is too long: 5 tokens > 4 maximum\"}" } }),
+        "context_overflow 5/4",
+    );
     check_stream(&Value::Null, "overloaded");
     check_stream(&json!([]), "overloaded");
 }
@@ -562,10 +570,34 @@ fn request_ids() {
 
 #[test]
 fn a_reply_reads_well() {
+    let limited = fail(429, &[], error("429", "Slow down.").to_string().as_bytes());
+    assert_eq!(limited.to_string(), "rate limited: HTTP 429: Slow down.");
     let error =
         fail(404, &[("apim-request-id", "b")], error("DeploymentNotFound", "No.").to_string().as_bytes());
     assert_eq!(
         error.to_string(),
         "\"gpt-deployment\" not found: HTTP 404 DeploymentNotFound: No. [request b]"
     );
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_answer_has_a_meaning(status in 300u16..600, body: Vec<u8>, wait in "\\PC{0,20}") {
+        let mut headers = HeaderMap::new();
+        for name in ["retry-after-ms", "retry-after", "x-ratelimit-reset-tokens", "anthropic-ratelimit-tokens-reset"] {
+            if let Ok(value) = HeaderValue::from_str(&wait) {
+                headers.insert(name, value);
+            }
+        }
+        let status = StatusCode::from_u16(status).unwrap();
+        let error = response(status, &headers, &body, &asked(), SystemTime::UNIX_EPOCH + NOW);
+        assert!(!error.for_user().is_empty());
+    }
+
+    #[test]
+    fn any_page_and_any_words_are_read(words in "[<>a-z/ &;!={}\"0-9]{0,200}", prefix in "prompt is too long: |try again in |<title|<") {
+        let text = format!("{prefix}{words}");
+        fail(400, &[], text.as_bytes());
+        in_stream(&json!({ "code": "rate_limit_exceeded", "message": text }));
+    }
 }

@@ -26,7 +26,7 @@ struct Call {
     name: String,
     /// `None` until the name is known to be whole, which is when arguments begin.
     block: Option<BlockIndex>,
-    /// Arguments that came before the name did.
+    /// Arguments that came before the block was opened.
     early: String,
 }
 
@@ -38,33 +38,35 @@ impl Calls {
 
     /// Takes a delta that was at `position` in its chunk.
     pub(super) fn take(&mut self, position: usize, delta: CallDelta<'_>, out: &mut Assembler) {
-        let by_id = || {
-            // Without an index the id is the better name: a position says nothing about earlier chunks.
-            let known = |call: &&Call| !delta.id.is_empty() && call.id == *delta.id;
-            self.calls.iter().rev().find(known).map(|call| call.slot)
-        };
-        let slot = delta.index.0.or_else(by_id).unwrap_or(position as u64);
-        self.put(slot, delta, out);
+        let slot = delta.index.0.unwrap_or(position as u64);
+        let is_named = |call: &Call| !delta.id.is_empty() && call.id == *delta.id;
+        let in_slot = |call: &Call| call.slot == slot;
+        // Without an index the id is the better name: a position says nothing about earlier chunks.
+        let found = self
+            .calls
+            .iter()
+            .rposition(|call| is_named(call) && (in_slot(call) || delta.index.0.is_none()))
+            .or_else(|| self.calls.iter().rposition(in_slot));
+        self.put(slot, found, delta, out);
     }
 
     /// Takes a delta in the older form.
     pub(super) fn take_legacy(&mut self, delta: CallDelta<'_>, out: &mut Assembler) {
-        self.put(LEGACY, delta, out);
+        let found = self.calls.iter().rposition(|call| call.slot == LEGACY);
+        self.put(LEGACY, found, delta, out);
     }
 
-    fn put(&mut self, slot: u64, delta: CallDelta<'_>, out: &mut Assembler) {
+    /// Adds a delta to the call it was `found` to go on with, or to a new one.
+    fn put(&mut self, slot: u64, found: Option<usize>, delta: CallDelta<'_>, out: &mut Assembler) {
         let function = delta.function.unwrap_or_default();
         let (id, name, arguments) = (&*delta.id, &*function.name, &*function.arguments.0);
         if id.is_empty() && name.is_empty() && arguments.is_empty() {
             return;
         }
-        let found = self.calls.iter().rposition(|call| call.slot == slot);
         let at = match found.filter(|at| !begins(&self.calls[*at], id, name, arguments, out)) {
             Some(at) => at,
             None => {
-                let call =
-                    Call { slot, id: String::new(), name: String::new(), block: None, early: String::new() };
-                self.calls.push(call);
+                self.calls.push(Call::new(slot));
                 self.calls.len() - 1
             }
         };
@@ -80,13 +82,13 @@ impl Calls {
         if arguments.is_empty() {
             return;
         }
-        if call.name.is_empty() {
-            call.early.push_str(arguments);
-            return;
-        }
-        self.open_until(at + 1, out);
-        if let Some(block) = self.calls.get(at).and_then(|call| call.block) {
-            out.feed(block, arguments);
+        match call.block {
+            Some(block) => out.feed(block, arguments),
+            None => {
+                // They are told at the opening, which waits for the names of this call and of those before it.
+                call.early.push_str(arguments);
+                self.open_until(at + 1, out);
+            }
         }
     }
 
@@ -102,7 +104,7 @@ impl Calls {
                 return;
             };
             let block = out.open_call(&call.id, &call.name);
-            out.feed(block, &call.early);
+            out.feed(block, &std::mem::take(&mut call.early));
             call.block = Some(block);
             self.opened += 1;
         }
@@ -127,6 +129,10 @@ impl Calls {
 }
 
 impl Call {
+    fn new(slot: u64) -> Self {
+        Self { slot, id: String::new(), name: String::new(), block: None, early: String::new() }
+    }
+
     /// Takes what a delta gives as the name: the name, again the name, or its next piece.
     fn learn_name(&mut self, given: &str) {
         if given.starts_with(self.name.as_str()) {
