@@ -165,3 +165,6 @@ impl SseReader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
