@@ -79,6 +79,10 @@ fn parameters(dialect: Dialect, body: &Value, check: &Check<'_>) -> Result<(), W
             Parameter::TopP => ("top_p", body.get("top_p").is_some()),
             Parameter::Stop => ("stop", body.get("stop").is_some() || body.get("stop_sequences").is_some()),
             Parameter::ThinkingDisabled => ("thinking", body["thinking"]["type"] == "disabled"),
+            Parameter::ForcedToolChoice => {
+                let choice = body["tool_choice"]["type"].as_str().or(body["tool_choice"].as_str());
+                ("tool_choice", matches!(choice, Some("any" | "tool" | "required" | "function")))
+            }
             Parameter::ParallelToolCalls => {
                 ("parallel_tool_calls", body.get("parallel_tool_calls").is_some())
             }
