@@ -10,6 +10,7 @@
 pub mod arguments;
 pub mod assemble;
 pub mod auth;
+pub mod catalogue;
 pub mod decode;
 pub mod dialect;
 pub mod error;
@@ -18,6 +19,7 @@ pub mod id;
 pub mod message;
 pub mod model;
 pub mod provider;
+pub mod reasoning;
 pub mod replay;
 pub mod request;
 pub mod sse;
@@ -25,6 +27,7 @@ pub mod stream;
 pub mod transport;
 pub mod usage;
 
+pub use catalogue::Catalogue;
 pub use error::AiError;
 pub use event::StreamEvent;
 pub use message::{Assistant, Block, Content, Dialect, Message, Origin, StopReason, ToolResult, User};

@@ -77,6 +77,8 @@ pub enum Parameter {
     ThinkingDisabled,
     /// `parallel_tool_calls`.
     ParallelToolCalls,
+    /// A tool choice that leaves no choice: models that think always refuse to be forced into a call.
+    ForcedToolChoice,
 }
 
 /// How a model reasons.
