@@ -13,6 +13,7 @@ pub mod auth;
 pub mod catalogue;
 pub mod decode;
 pub mod dialect;
+pub mod endpoint;
 pub mod error;
 pub mod event;
 pub mod id;
