@@ -45,6 +45,14 @@ fn the_data_is_sound() {
 }
 
 #[test]
+fn models_survive_being_stored() {
+    for model in Catalogue::builtin().models() {
+        let text = serde_json::to_string(model).unwrap();
+        assert_eq!(serde_json::from_str::<Model>(&text).unwrap(), **model);
+    }
+}
+
+#[test]
 fn every_id_and_alias_finds_its_model() {
     let catalogue = Catalogue::builtin();
     for model in catalogue.models() {

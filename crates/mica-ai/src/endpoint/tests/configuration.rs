@@ -1,5 +1,6 @@
 //! Endpoints from variables and from settings.
 
+use crate::catalogue::Catalogue;
 use crate::endpoint::{Auth, DeploymentMap, EndpointError, Endpoints, HostKind, KeyHeader, Settings};
 use crate::message::Dialect;
 
@@ -274,4 +275,30 @@ fn kinds_are_called_the_same_everywhere() {
     {
         assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
     }
+}
+
+/// The examples in a document, by their fence.
+fn examples(document: &str) -> impl Iterator<Item = &str> {
+    document.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next())
+}
+
+#[test]
+fn documented_endpoints_work() {
+    let variables = |name: &str| Some(format!("value of {name}"));
+    let mut seen = 0;
+    for example in examples(include_str!("../../../../../docs/endpoints.md")) {
+        Settings::parse(example).unwrap().resolve(&variables).unwrap();
+        seen += 1;
+    }
+    assert_eq!(seen, 1);
+}
+
+#[test]
+fn documented_corrections_work() {
+    let mut seen = 0;
+    for example in examples(include_str!("../../../../../docs/models.md")) {
+        Catalogue::builtin().with_overrides(example).unwrap();
+        seen += 1;
+    }
+    assert_eq!(seen, 1);
 }
