@@ -26,6 +26,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use mica_ai::auth::NoCredential;
+use mica_ai::endpoint::Settings;
 use mica_ai::http::HttpTransport;
 use mica_ai::model::{CacheFacts, ReasoningFacts};
 use mica_ai::{Dialect, Message, Model, Provider, Remote, Request, StreamEvent, User};
@@ -59,8 +60,9 @@ fn main() {
 async fn measure(dialect: Dialect) -> f64 {
     let server = Server::start(dialect);
     let url = server.url(DELTAS);
-    let peer = Peer::new();
+    // First: it sets up TLS for both.
     let mica = mica(dialect, &url);
+    let peer = Peer::new();
     // Once each before counting: connections, lazy statics, the allocator's own warm-up.
     peer.drain(&url).await;
     answer(&mica, dialect).await;
@@ -123,8 +125,11 @@ async fn answer(provider: &Remote, dialect: Dialect) -> usize {
 
 fn mica(dialect: Dialect, url: &str) -> Remote {
     let transport = Arc::new(HttpTransport::new().unwrap());
-    let url = url.to_owned();
-    Remote::new("bench", dialect, move |_| url.clone(), Arc::new(NoCredential), transport)
+    let settings =
+        format!("[[endpoints]]\nkind = \"local\"\nbase_url = {url:?}\nauth = {{ kind = \"none\" }}");
+    let endpoints = Settings::parse(&settings).unwrap().resolve(&|_| None).unwrap();
+    let endpoint = Arc::clone(endpoints.iter().next().unwrap());
+    Remote::new(endpoint, dialect, Arc::new(NoCredential), transport)
 }
 
 fn model(dialect: Dialect) -> Model {

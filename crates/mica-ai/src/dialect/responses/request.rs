@@ -36,7 +36,10 @@ pub fn body(request: &Request, origin: &Origin) -> Result<Value, AiError> {
             body.insert("reasoning".into(), reasoning);
         }
     }
-    body.insert("max_output_tokens".into(), json!(request.output_limit()));
+    // Left out unless asked for: Azure takes the tokens that are asked for off the quota, used or not.
+    if request.max_output.is_some() {
+        body.insert("max_output_tokens".into(), json!(request.output_limit()));
+    }
     if let Some(temperature) = request.temperature.filter(|_| model.accepts(Parameter::Temperature)) {
         body.insert("temperature".into(), json!(temperature));
     }

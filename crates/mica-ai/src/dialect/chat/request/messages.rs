@@ -1,6 +1,5 @@
 //! Maps a conversation to the messages of a Chat call.
 
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Arguments;
@@ -25,10 +24,10 @@ pub(super) fn messages(
         }
         match message {
             Message::User(user) => {
-                out.push(json!({ "role": "user", "content": content(&user.content, model) }));
+                out.push(json!({ "role": "user", "content": content(&user.content) }));
             }
             Message::Assistant(assistant) => out.extend(assistant_message(assistant, origin)),
-            Message::ToolResult(result) => out.push(tool_message(result, model, &mut shown)),
+            Message::ToolResult(result) => out.push(tool_message(result, &mut shown)),
         }
     }
     show(&mut shown, &mut out);
@@ -47,16 +46,15 @@ fn system_messages(parts: &[String], model: &Model) -> Vec<Value> {
 }
 
 /// What a user said: a string when there are only words, because many servers take nothing else.
-fn content(parts: &[Content], model: &Model) -> Value {
-    let has_images = parts.iter().any(|part| matches!(part, Content::Image(_)));
-    if !has_images || !model.images {
-        let texts: Vec<String> = parts
-            .iter()
-            .map(|part| match part {
-                Content::Text { text } => text.clone(),
-                Content::Image(image) => unseen(image),
-            })
-            .collect();
+fn content(parts: &[Content]) -> Value {
+    let texts: Option<Vec<&str>> = parts
+        .iter()
+        .map(|part| match part {
+            Content::Text { text } => Some(text.as_str()),
+            Content::Image(_) => None,
+        })
+        .collect();
+    if let Some(texts) = texts {
         return Value::String(texts.join("\n\n"));
     }
     let part = |part: &Content| match part {
@@ -74,8 +72,8 @@ fn assistant_message(message: &Assistant, origin: &Origin) -> Option<Value> {
     for block in &message.blocks {
         match block {
             Block::Text(inner) => text.push_str(&inner.text),
-            // A picture cannot be sent back in this role; that there was one can be said.
-            Block::Image(image) => text.push_str(&format!("(made an image of type {})", image.media_type)),
+            // The replay has said so in words.
+            Block::Image(_) => {}
             Block::ToolCall(call) => calls.push(call_value(call)),
             Block::Thinking(thinking) => {
                 if let Some(Seal::Field(field)) = thinking.seal
@@ -113,27 +111,24 @@ fn call_value(call: &ToolCall) -> Value {
 /// The arguments as the model wrote them. Those that are no JSON object go back inside one: vLLM and llama.cpp
 /// parse them for the prompt and would refuse the conversation forever.
 fn sendable(arguments: &Arguments) -> String {
-    let text = arguments.text();
-    if text.trim().is_empty() {
-        return "{}".to_owned();
+    match arguments.parse() {
+        Ok(_) => arguments.text().to_owned(),
+        Err(_) => Value::Object(arguments.replayed()).to_string(),
     }
-    let is_object = text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok();
-    if is_object { text.to_owned() } else { json!({ "not_valid_json": text }).to_string() }
 }
 
 /// What a tool said, in words. Its images go to `shown`: this role takes none.
-fn tool_message(result: &ToolResult, model: &Model, shown: &mut Vec<Value>) -> Value {
+fn tool_message(result: &ToolResult, shown: &mut Vec<Value>) -> Value {
     let mut texts = Vec::new();
     for part in &result.content {
         match part {
             Content::Text { text } => texts.push(text.clone()),
-            Content::Image(image) if model.images => {
+            Content::Image(image) => {
                 texts.push("(an image, shown below)".to_owned());
                 let caption = format!("Image returned by {} (call {}):", result.tool, result.call);
                 shown.push(json!({ "type": "text", "text": caption }));
                 shown.push(image_part(image));
             }
-            Content::Image(image) => texts.push(unseen(image)),
         }
     }
     let mut text = texts.join("\n");
@@ -157,8 +152,4 @@ fn image_part(image: &Image) -> Value {
         ImageSource::Url(url) => url.clone(),
     };
     json!({ "type": "image_url", "image_url": { "url": url } })
-}
-
-fn unseen(image: &Image) -> String {
-    format!("(an image of type {} that this model cannot see)", image.media_type)
 }

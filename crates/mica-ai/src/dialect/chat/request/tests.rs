@@ -12,6 +12,7 @@ use crate::message::{
     Seal, StopReason, Text, TextKind, Thinking, ToolCall, ToolResult, User,
 };
 use crate::model::{CacheFacts, CacheKind, Effort, Model, Parameter, ReasoningFacts, ReasoningStyle};
+use crate::replay::IMAGE_LEFT_OUT;
 use crate::request::{CachePlan, OutputFormat, ParallelCalls, Request, Strictness, ToolChoice, ToolDef};
 
 /// A model of a local server: few facts, no cache.
@@ -268,7 +269,7 @@ fn users_show_images_in_parts_and_speak_in_strings() {
     let blind = Model { images: false, ..local() };
     assert_eq!(
         messages(blind, vec![user(vec![Content::text("Look:"), image()])]),
-        json!([{ "role": "user", "content": "Look:\n\n(an image of type image/png that this model cannot see)" }])
+        json!([{ "role": "user", "content": format!("Look:\n\n{IMAGE_LEFT_OUT}") }])
     );
 }
 
@@ -317,7 +318,7 @@ fn images_of_tools_follow_the_whole_batch() {
         ]
     );
     let blind = messages(Model { images: false, ..local() }, conversation);
-    assert_eq!(blind[1]["content"], "A picture.\n(an image of type image/png that this model cannot see)");
+    assert_eq!(blind[1]["content"], format!("A picture.\n{IMAGE_LEFT_OUT}"));
     assert_eq!(blind.as_array().unwrap().len(), 4);
 }
 
@@ -342,13 +343,13 @@ fn reasoning_goes_back_under_the_name_it_came_with() {
             [0]["reasoning"],
         "Hm. "
     );
-    // Reasoning without a name to put it under, and that of other wires, stays here.
+    // Reasoning without a name to put it under becomes words; sealed for another wire, it stays here.
     assert_eq!(
         messages(
             local(),
             vec![assistant(vec![thought(None), thought(Some(Seal::Signature("s".to_owned()))), said("a")])]
         ),
-        json!([{ "role": "assistant", "content": "a" }])
+        json!([{ "role": "assistant", "content": "Hm.\n\na" }])
     );
     let mut foreign =
         Assistant::empty(MessageId::from("a"), Origin { provider: "there".to_owned(), ..origin() });
@@ -369,7 +370,7 @@ fn answers_of_all_kinds_are_replayed_as_words() {
         ),
         json!([
             { "role": "assistant", "content": "No." },
-            { "role": "assistant", "content": "(made an image of type image/png)" },
+            { "role": "assistant", "content": "[Made an image (image/png).]\n\n" },
         ])
     );
 }

@@ -4,12 +4,8 @@ use serde_json::{Value, json};
 
 use super::is_forced;
 use crate::model::{Effort, Parameter, ReasoningStyle};
+use crate::reasoning;
 use crate::request::{Request, Thoughts};
-
-/// The provider takes no smaller budget.
-const MIN_BUDGET: u64 = 1024;
-/// What must remain for the answer itself when a budget is taken off the output limit.
-const MIN_ANSWER: u64 = 1024;
 
 /// How the model is asked to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,11 +67,11 @@ impl Thinking {
     /// A budget on top of what the caller wants to read, as far as the model's limit allows. `None` when there is no
     /// room for both.
     fn budget(request: &Request, level: Effort) -> Option<Self> {
-        let least = request.model.reasoning.min_budget.unwrap_or(MIN_BUDGET).max(MIN_BUDGET);
-        let wanted = budget_of(level).max(least);
-        let max_tokens = request.output_limit().saturating_add(wanted).min(request.model.max_output);
-        let budget = wanted.min(max_tokens.saturating_sub(MIN_ANSWER));
-        (budget >= least).then_some(Self { kind: Kind::Budget(budget), effort: None, max_tokens })
+        let model = &request.model;
+        let wanted = reasoning::wanted(model, level)?;
+        let max_tokens = request.output_limit().saturating_add(wanted).min(model.max_output);
+        let budget = reasoning::budget(model, level, max_tokens)?;
+        Some(Self { kind: Kind::Budget(budget), effort: None, max_tokens })
     }
 
     /// Whether the model is asked to think.
@@ -93,16 +89,5 @@ impl Thinking {
             Kind::Adaptive(Thoughts::Hidden) => Some(json!({ "type": "adaptive", "display": "omitted" })),
             Kind::Budget(tokens) => Some(json!({ "type": "enabled", "budget_tokens": tokens })),
         }
-    }
-}
-
-/// Tokens to think with. Each level is worth two to four of the one below it, which is about what it takes to
-/// notice a difference.
-fn budget_of(level: Effort) -> u64 {
-    match level {
-        Effort::None | Effort::Minimal => 1024,
-        Effort::Low => 2048,
-        Effort::Medium => 8192,
-        Effort::High | Effort::Xhigh | Effort::Max => 16_384,
     }
 }
