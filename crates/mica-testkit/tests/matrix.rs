@@ -7,26 +7,25 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use mica_ai::auth::NoCredential;
+use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
 use mica_ai::message::{Content, ResultStatus, ToolResult, User};
 use mica_ai::model::{Effort, ReasoningFacts, ReasoningStyle};
 use mica_ai::remote::Remote;
 use mica_ai::request::{CacheMark, CachePoint, CacheTtl, ToolDef};
-use mica_ai::transport::Transport;
 use mica_ai::watchdog::{ModelClock, Watched};
-use mica_ai::{Assistant, Dialect, Model, Provider, Request, StopReason, StreamEvent, dialect};
+use mica_ai::{Assistant, Dialect, Model, Provider, Request, StopReason, StreamEvent};
 use mica_testkit::{Call, Fault, Scenario, ScriptedTransport, Step, Turn, WireOptions, cache};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 /// mica's client for a dialect, over a scripted transport.
 fn client(dialect: Dialect, transport: &ScriptedTransport) -> impl Provider + use<> {
-    let transport: Arc<dyn Transport> = Arc::new(transport.clone());
-    let base = match dialect {
-        Dialect::Responses | Dialect::Chat => "https://scripted.test/openai/v1",
-        Dialect::Messages => "https://scripted.test/anthropic",
-    };
-    let address = move |_: &str| format!("{base}{}", dialect::path(dialect));
-    let remote = Remote::new("scripted", dialect, address, Arc::new(NoCredential), transport);
+    let mut settings = EndpointSettings::new(HostKind::Foundry);
+    settings.resource = Some("scripted".into());
+    settings.auth = Some(AuthSettings::None {});
+    let (endpoint, _) = settings.resolve(&|_| None).unwrap();
+    let transport = Arc::new(transport.clone());
+    let remote = Remote::new(Arc::new(endpoint), dialect, Arc::new(NoCredential), transport);
     Watched::new(remote, ModelClock::new(Duration::from_secs(90), None))
 }
 
