@@ -260,8 +260,28 @@ pub enum TurnUsage {
     Auto,
     /// Nothing at all, as some servers do.
     Absent,
-    /// These numbers. `input` counts everything read, as [`mica_ai::Usage`] does.
-    Exact(mica_ai::Usage),
+    /// These numbers; what is not given is 0. `input` counts everything read, as [`mica_ai::Usage`] does.
+    Exact(#[serde(with = "UsageForm")] mica_ai::Usage),
+}
+
+/// How usage is written in a scenario: only what matters, and never a price.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "mica_ai::Usage", deny_unknown_fields)]
+struct UsageForm {
+    #[serde(default)]
+    input: u64,
+    #[serde(default)]
+    cache_read: u64,
+    #[serde(default)]
+    cache_write: u64,
+    #[serde(default)]
+    cache_write_long: u64,
+    #[serde(default)]
+    output: u64,
+    #[serde(default)]
+    reasoning: u64,
+    #[serde(skip)]
+    cost: Option<mica_ai::usage::Cost>,
 }
 
 /// How fast an answer is told. Deterministic: the same text is always cut at the same places, never inside a
@@ -527,3 +547,6 @@ impl Turn {
         (all, reasoning)
     }
 }
+
+#[cfg(test)]
+mod tests;

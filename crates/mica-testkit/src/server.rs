@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::AsyncWriteExt;
@@ -119,23 +120,26 @@ async fn accept(listener: TcpListener, script: Arc<Script>, stop: CancellationTo
     }
 }
 
+/// How long a connection may be kept without a request, so that idle clients give up their places.
+const IDLE: Duration = Duration::from_secs(60);
+
 /// Serves the requests of one connection, one after another.
 async fn serve(mut stream: TcpStream, script: &Arc<Script>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = BytesMut::new();
     loop {
-        let answer =
-            match http1::read_request(&mut stream, &mut buffer, script.scenario().limits.body).await? {
-                Read::Closed => return Ok(()),
-                Read::Request(request) => script.answer(&request),
-                Read::TooLarge { target } => {
-                    let vendor = Route::find("POST", target.split('?').next().unwrap_or_default()).vendor();
-                    let body = vendor.error(413, "", "Request exceeds the maximum size", None);
-                    write(&mut stream, script, failure(413, &body)).await?;
-                    // The rest of the body is still on its way and cannot be told from a next request.
-                    return Ok(());
-                }
-            };
+        let request = http1::read_request(&mut stream, &mut buffer, script.scenario().limits.body);
+        let answer = match tokio::time::timeout(IDLE, request).await?? {
+            Read::Closed => return Ok(()),
+            Read::Request(request) => script.answer(&request),
+            Read::TooLarge { target } => {
+                let vendor = Route::find("POST", target.split('?').next().unwrap_or_default()).vendor();
+                let body = vendor.error(413, "", "Request exceeds the maximum size", None);
+                write(&mut stream, script, failure(413, &body)).await?;
+                // The rest of the body is still on its way and cannot be told from a next request.
+                return Ok(());
+            }
+        };
         if !write(&mut stream, script, answer).await? {
             return Ok(());
         }

@@ -12,6 +12,7 @@ use mica_ai::message::{Content, ResultStatus, ToolResult, User};
 use mica_ai::model::{Effort, ReasoningFacts, ReasoningStyle};
 use mica_ai::remote::Remote;
 use mica_ai::request::{CacheMark, CachePoint, CacheTtl, ToolDef};
+use mica_ai::retry::{RetryPolicy, Retrying};
 use mica_ai::watchdog::{ModelClock, Watched};
 use mica_ai::{Assistant, Dialect, Model, Provider, Request, StopReason, StreamEvent};
 use mica_testkit::{Call, Fault, Scenario, ScriptedTransport, Step, Turn, WireOptions, cache};
@@ -155,5 +156,22 @@ async fn a_conversation_with_tools_passes_the_providers_checks_and_reads_the_cac
             assert!(message.usage.cache_read > 1024, "{dialect}: {report:?}");
             assert_eq!(message.usage.input, report.input(), "{dialect}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turned_away_request_is_sent_again_after_the_wait_that_was_asked_for() {
+    for dialect in Dialect::ALL {
+        let busy = Turn::error("azure_429_retry_after_ms".into());
+        let transport = ScriptedTransport::new(Scenario::new().turn(busy.repeat(2)).turn(turn()));
+        let provider = Retrying::new(Arc::new(client(dialect, &transport)), RetryPolicy::default());
+        let began = tokio::time::Instant::now();
+        let (message, error) = outcome(&provider, request(dialect)).await;
+        assert_eq!(error, None, "{dialect}");
+        check_whole(&message, dialect);
+        let requests = transport.script().captured();
+        assert_eq!(requests.len(), 3);
+        assert!(requests.iter().all(|again| again.body == requests[0].body), "a retry sends the same bytes");
+        assert!(began.elapsed() >= Duration::from_millis(2500), "{dialect}: {:?}", began.elapsed());
     }
 }

@@ -21,7 +21,7 @@ async fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(problem) => {
-            show::line(&format!("{problem}\n\n{}", setup::HELP));
+            show::complain(&format!("{problem}\n\n{}", setup::HELP));
             return ExitCode::FAILURE;
         }
     };
@@ -30,7 +30,7 @@ async fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(problem) => {
-            show::line(&format!("demo: {problem}"));
+            show::complain(&format!("demo: {problem}"));
             ExitCode::FAILURE
         }
     }

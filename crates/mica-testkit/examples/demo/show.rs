@@ -21,6 +21,11 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
+/// Prints a problem.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 const DIM: &str = "2";
 const BOLD: &str = "1";
 const CYAN: &str = "36";
