@@ -61,15 +61,21 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     )))
 }
 
-/// A command line for people: the program by its name, the arguments as they are.
+/// A command line for people: the program by its name, paths as seen from the root.
 fn show(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let mut text = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned();
+    let root = workspace::root();
     for argument in command.get_args() {
-        let _ = write!(text, " {}", argument.to_string_lossy());
+        let path = std::path::Path::new(argument);
+        let near = if path.is_absolute() { path.strip_prefix(&root).unwrap_or(path) } else { path };
+        let _ = write!(text, " {}", near.display());
     }
     text
 }
+
+/// How much of one line is quoted. Installers list every version there is when the one asked for is not there.
+const LINE_LIMIT: usize = 160;
 
 /// The lines of an output that say what went wrong: those that name an error, else the last ones.
 fn last_words(output: &str) -> String {
@@ -77,8 +83,18 @@ fn last_words(output: &str) -> String {
     let errors: Vec<&str> =
         lines.iter().copied().filter(|line| line.to_ascii_lowercase().contains("error")).collect();
     let chosen = if errors.is_empty() { lines } else { errors };
-    let from = chosen.len().saturating_sub(2);
-    if chosen.is_empty() { "it said nothing".to_owned() } else { chosen[from..].join("; ") }
+    if chosen.is_empty() {
+        return "it said nothing".to_owned();
+    }
+    let last = &chosen[chosen.len().saturating_sub(2)..];
+    last.iter().map(|line| shortened(line)).collect::<Vec<_>>().join("; ")
+}
+
+fn shortened(line: &str) -> String {
+    match line.char_indices().nth(LINE_LIMIT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +109,7 @@ mod tests {
         );
         assert_eq!(last_words("one\ntwo\n\nthree\n"), "two; three");
         assert_eq!(last_words("\n"), "it said nothing");
+        assert_eq!(last_words(&"x".repeat(LINE_LIMIT + 9)), format!("{}…", "x".repeat(LINE_LIMIT)));
     }
 
     #[test]

@@ -48,10 +48,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
     let runner = runner();
     let mut parts = Parts::default();
-    let sdk = parts.add(Part::new("Python SDKs", "MICA_TEST_PYTHON"), venv::sdk);
-    if !sdk && workspace::is_ci() {
-        return Err(Failure::new(format!("{parts}\nthe Python SDKs are required when CI=true")));
+    let sdk = venv::sdk();
+    if workspace::is_ci()
+        && let Err(failure) = &sdk
+    {
+        return Err(Failure::new(format!("the Python SDKs are required when CI=true: {failure}")));
     }
+    parts.add(Part::new("Python SDKs", "MICA_TEST_PYTHON"), sdk);
     peers::add(&mut parts, with_peers);
     println!("\nSet-up:\n  ready test runner: {}\n{parts}", runner.name());
 

@@ -33,19 +33,18 @@ enum State {
 #[derive(Default)]
 pub(crate) struct Parts {
     parts: Vec<(Part, State)>,
-    flags: Vec<&'static str>,
+    /// Variables with a value, or to be taken away.
+    variables: Vec<(&'static str, Option<&'static str>)>,
 }
 
 impl Parts {
-    /// Sets a part up. Answers whether it is ready.
-    pub(crate) fn add(&mut self, part: Part, set_up: impl FnOnce() -> Result<PathBuf>) -> bool {
-        let state = match set_up() {
+    /// Notes what setting a part up came to.
+    pub(crate) fn add(&mut self, part: Part, set_up: Result<PathBuf>) {
+        let state = match set_up {
             Ok(path) => State::Ready(path),
             Err(failure) => State::Skipped(failure.to_string()),
         };
-        let ready = matches!(state, State::Ready(_));
         self.parts.push((part, state));
-        ready
     }
 
     /// Notes a part that nobody asked for, and how to ask.
@@ -53,15 +52,18 @@ impl Parts {
         self.parts.push((part, State::NotAsked(how)));
     }
 
-    /// Sets a variable to `1` for the tests.
-    pub(crate) fn flag(&mut self, variable: &'static str) {
-        self.flags.push(variable);
+    /// Sets a variable for the tests, or sees to it that they have none of that name.
+    pub(crate) fn set(&mut self, variable: &'static str, value: Option<&'static str>) {
+        self.variables.push((variable, value));
     }
 
     /// Tells a process what is ready. Variables of what is not are taken away, whoever set them.
     pub(crate) fn tell(&self, command: &mut Command) {
-        for flag in &self.flags {
-            command.env(flag, "1");
+        for (variable, value) in &self.variables {
+            match value {
+                Some(value) => command.env(variable, value),
+                None => command.env_remove(variable),
+            };
         }
         for (part, state) in &self.parts {
             match state {
@@ -94,10 +96,11 @@ mod tests {
     #[test]
     fn a_part_that_is_not_ready_is_listed_with_its_reason_and_has_no_variable() {
         let mut parts = Parts::default();
-        assert!(parts.add(Part::new("first", "MICA_FIRST"), || Ok("there".into())));
-        assert!(!parts.add(Part::new("second", "MICA_SECOND"), || Err(Failure::new("no npm"))));
+        parts.add(Part::new("first", "MICA_FIRST"), Ok("there".into()));
+        parts.add(Part::new("second", "MICA_SECOND"), Err(Failure::new("no npm")));
         parts.leave_out(Part::new("third", "MICA_THIRD"), "add --third");
-        parts.flag("MICA_FLAG");
+        parts.set("MICA_ASKED", Some("1"));
+        parts.set("MICA_UNASKED", None);
         assert_eq!(
             parts.to_string(),
             "  ready first\n  SKIP second: no npm\n  SKIP third: not asked for; add --third\n"
@@ -111,10 +114,11 @@ mod tests {
         assert_eq!(
             told,
             [
+                ("MICA_ASKED", Some("1")),
                 ("MICA_FIRST", Some("there")),
-                ("MICA_FLAG", Some("1")),
                 ("MICA_SECOND", None),
-                ("MICA_THIRD", None)
+                ("MICA_THIRD", None),
+                ("MICA_UNASKED", None),
             ]
         );
     }

@@ -16,12 +16,10 @@ pub(crate) fn add(parts: &mut Parts, asked: bool) {
         (Part::new("peer llama.cpp (model)", "MICA_PEER_GGUF"), model),
         (Part::new("peer aimock", "MICA_PEER_AIMOCK"), aimock),
     ];
-    if asked {
-        parts.flag("MICA_TEST_PEERS");
-    }
+    parts.set("MICA_TEST_PEERS", asked.then_some("1"));
     for (part, set_up) in peers {
         if asked {
-            parts.add(part, set_up);
+            parts.add(part, set_up());
         } else {
             parts.leave_out(part, "add --peers");
         }

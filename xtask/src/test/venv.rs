@@ -25,9 +25,10 @@ pub(crate) fn ensure(name: &str, requirements: &str) -> Result<PathBuf> {
     if stamp.holds() && process::output(process::program(&python).args(["-c", "pass"])).is_ok() {
         return Ok(python);
     }
+    let system = system_python()?;
     println!("Setting up target/py/{name} from {}.", file_name(&requirements));
     workspace::remove_folder(&folder)?;
-    process::output(process::program(system_python()?).args(["-m", "venv"]).arg(&folder))?;
+    process::output(process::program(system).args(["-m", "venv"]).arg(&folder))?;
     process::output(
         process::program(&python)
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
