@@ -6,19 +6,21 @@ use libfuzzer_sys::fuzz_target;
 use mica_ai::sse::{SseError, SseEvent, SseReader};
 
 /// Small, so that the fuzzer reaches it.
-const LIMIT: usize = 64;
+const SMALL: usize = 64;
 
 // The first byte chooses how large the pieces are; the rest is the stream.
 fuzz_target!(|input: &[u8]| {
     let Some((&size, stream)) = input.split_first() else {
         return;
     };
-    let pieces = stream.chunks(usize::from(size).max(1));
-    assert_eq!(read(pieces, SseReader::DEFAULT_LIMIT), read([stream], SseReader::DEFAULT_LIMIT));
-
-    let (events, _) = read([stream], LIMIT);
-    for event in events {
-        assert!(event.data.len() <= LIMIT, "an event of {} bytes passed a limit of {LIMIT}", event.data.len());
+    for limit in [SMALL, SseReader::DEFAULT_LIMIT] {
+        let pieces = stream.chunks(usize::from(size).max(1));
+        let whole = read([stream], limit);
+        assert_eq!(read(pieces, limit), whole, "in pieces, and whole");
+        for event in whole.0 {
+            let length = event.name.len() + event.data.len();
+            assert!(length <= limit, "an event of {length} bytes passed a limit of {limit}");
+        }
     }
 });
 
