@@ -87,6 +87,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         findings.extend(CHECKS.iter().flat_map(|check| check(path, text)));
         findings.extend(layers.check(path, text));
     }
+    findings.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
     let errors = findings.iter().filter(|finding| finding.weight == Weight::Error).count();
     findings.iter().for_each(|finding| println!("{finding}"));
     let warnings = findings.len() - errors;
