@@ -116,6 +116,10 @@ fn run_tests(runner: &Runner, parts: &Parts, chosen: &[String]) -> Result<()> {
 
 fn nextest(mut cargo: Command, chosen: &[String]) -> Command {
     cargo.args(["nextest", "run"]);
+    if chosen.is_empty() {
+        // Of a whole run every skipped test is news; of a chosen few it is what was asked for.
+        cargo.arg("--final-status-level=skip");
+    }
     // A choice of packages excludes the choice of all of them.
     let chooses_package = chosen
         .iter()
@@ -139,6 +143,7 @@ mod tests {
 
     #[test]
     fn the_whole_workspace_is_tested_unless_a_package_is_chosen() {
+        assert_eq!(arguments_of(&[]), ["nextest", "run", "--final-status-level=skip", "--workspace"]);
         assert_eq!(arguments_of(&["sse"]), ["nextest", "run", "--workspace", "sse"]);
         assert_eq!(arguments_of(&["-p", "mica-ai"]), ["nextest", "run", "-p", "mica-ai"]);
     }

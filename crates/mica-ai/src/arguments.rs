@@ -159,3 +159,6 @@ fn from_jiter(value: &jiter::JsonValue<'_>) -> Value {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

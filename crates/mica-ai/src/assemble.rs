@@ -94,8 +94,9 @@ impl Assembler {
 
     /// Adds a picture, whole.
     pub fn image(&mut self, image: Image) {
-        let block = self.open(Block::Image(image));
+        let block = self.open(Block::Image(image.clone()));
         self.building[block.0].closed = true;
+        self.events.push(StreamEvent::Image { block: block.0, image });
     }
 
     /// Feeds a block: words, thoughts or argument text, by what the block is. A closed block takes nothing.
@@ -126,8 +127,11 @@ impl Assembler {
 
     /// Makes a block hold exactly `whole`: feeds what is missing when the deltas so far are a beginning of it,
     /// replaces them when they are not. Providers repeat the whole text at the end of an item, and some send
-    /// nothing before that.
+    /// nothing before that. An empty whole says nothing and changes nothing.
     pub fn settle(&mut self, block: BlockIndex, whole: &str) {
+        if whole.is_empty() {
+            return;
+        }
         let Some(building) = self.building.get_mut(block.0).filter(|building| !building.closed) else {
             return;
         };
@@ -201,6 +205,7 @@ impl Assembler {
     pub fn usage(&mut self, mut usage: Usage) {
         self.model.price(&mut usage);
         if usage != self.message.usage {
+            self.start();
             self.message.usage = usage;
             self.events.push(StreamEvent::Usage(usage));
         }
@@ -280,3 +285,6 @@ impl Assembler {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

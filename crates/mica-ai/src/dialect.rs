@@ -10,6 +10,8 @@ use crate::request::Request;
 use crate::sse::SseEvent;
 
 pub mod chat;
+#[cfg(test)]
+pub(crate) mod fixtures;
 pub mod messages;
 pub mod responses;
 
@@ -69,6 +71,16 @@ pub fn path(dialect: Dialect) -> &'static str {
         Dialect::Messages => "/v1/messages",
         Dialect::Chat => "/chat/completions",
     }
+}
+
+/// The beginning of a text, for an error message.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let mut short: String = text.chars().take(LONGEST).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
 }
 
 /// Headers a dialect needs besides the credential.

@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use crate::error::AiError;
 use crate::id::{CallId, MessageId};
-use crate::message::{Assistant, TextKind};
+use crate::message::{Assistant, Image, TextKind};
 use crate::usage::Usage;
 
 /// One event of a model's answer.
 ///
 /// Order: any number of `Retry`; then at most one `Start`; then blocks, each opened once, fed, and closed once
-/// (blocks may interleave); then exactly one of `Done` and `Error`, last. A stream that fails before the model
-/// said anything has no `Start`.
+/// (blocks may interleave), with `Usage` anywhere between; then exactly one of `Done` and `Error`, last. A stream that
+/// fails before the model said anything may have no `Start`.
 ///
 /// `block` is the index into the final message's blocks. Events carry deltas only: their total size is linear in
 /// the size of the answer.
@@ -84,6 +84,13 @@ pub enum StreamEvent {
     CallEnd {
         /// Its index.
         block: usize,
+    },
+    /// A picture the model made, whole.
+    Image {
+        /// Its index.
+        block: usize,
+        /// The picture.
+        image: Image,
     },
     /// What is known of the usage so far. Cumulative. So a cancelled answer is still accounted for.
     Usage(Usage),

@@ -77,6 +77,8 @@ pub enum Parameter {
     ThinkingDisabled,
     /// `parallel_tool_calls`.
     ParallelToolCalls,
+    /// A tool choice that leaves no choice: models that think always refuse to be forced into a call.
+    ForcedToolChoice,
 }
 
 /// How a model reasons.
@@ -288,6 +290,58 @@ impl Prices {
             cache_write: write.per_million(usage.cache_write - long)
                 + row.cache_write_long.unwrap_or(write).per_million(long),
             output: row.output.per_million(usage.output),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod fixture {
+    //! A model for tests, with everything a dialect can use.
+
+    use super::*;
+
+    pub(crate) fn model(dialect: Dialect) -> Model {
+        Model {
+            id: "test-model".into(),
+            name: "Test model".into(),
+            deployment: "test-deployment".into(),
+            dialect,
+            context: 200_000,
+            max_input: None,
+            max_output: 8_000,
+            tools: true,
+            images: true,
+            structured_output: true,
+            reasoning: ReasoningFacts {
+                style: match dialect {
+                    Dialect::Messages => ReasoningStyle::Adaptive,
+                    Dialect::Responses | Dialect::Chat => ReasoningStyle::Effort,
+                },
+                levels: vec![Effort::Low, Effort::Medium, Effort::High],
+                min_budget: None,
+            },
+            rejects: Vec::new(),
+            cache: CacheFacts {
+                kind: match dialect {
+                    Dialect::Messages => CacheKind::Marks,
+                    Dialect::Responses => CacheKind::Breakpoints,
+                    Dialect::Chat => CacheKind::Prefix,
+                },
+                minimum: 1024,
+                max_marks: 4,
+                lookback: 20,
+                ttl_minutes: vec![5, 60],
+            },
+            prices: Some(Prices {
+                base: PriceRow {
+                    input: Usd::from_dollars(2.0),
+                    output: Usd::from_dollars(10.0),
+                    cache_read: Some(Usd::from_dollars(0.2)),
+                    cache_write: Some(Usd::from_dollars(2.5)),
+                    cache_write_long: Some(Usd::from_dollars(4.0)),
+                },
+                tiers: Vec::new(),
+            }),
         }
     }
 }

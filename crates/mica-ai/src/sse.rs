@@ -175,42 +175,4 @@ impl SseReader {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What a stream comes to when it arrives in pieces of a size.
-    fn read(stream: &[u8], size: usize, limit: usize) -> (Vec<String>, Option<SseError>) {
-        let mut reader = SseReader::new(limit);
-        let mut data = Vec::new();
-        for piece in stream.chunks(size) {
-            reader.push(piece);
-            loop {
-                match reader.next_event() {
-                    Ok(Some(event)) => data.push(event.data.clone()),
-                    Ok(None) => break,
-                    Err(error) => return (data, Some(error)),
-                }
-            }
-        }
-        (data, None)
-    }
-
-    // Found by fuzzing: a line that came in pieces was measured with its field name, a whole one without it.
-    #[test]
-    fn an_event_at_the_limit_is_judged_the_same_however_it_is_cut() {
-        let stream = b"data: 1234\ndata: 5\n\ndata: 67\n\n";
-        for size in 1..=stream.len() {
-            assert_eq!(read(stream, size, 17), (vec!["1234\n5".to_owned(), "67".to_owned()], None), "{size}");
-            assert_eq!(read(stream, size, 16), (vec![], Some(SseError::TooLarge { limit: 16 })), "{size}");
-        }
-    }
-
-    // Found by fuzzing: which error a stream ended with depended on how it was cut.
-    #[test]
-    fn a_large_line_that_is_no_text_is_too_large() {
-        for size in 1..=12 {
-            let (_, error) = read(b"data: 12345\xFF\n\n", size, 8);
-            assert_eq!(error, Some(SseError::TooLarge { limit: 8 }), "{size}");
-        }
-    }
-}
+mod tests;

@@ -41,7 +41,7 @@ impl Outcome {
     }
 
     /// The answer to asking a stream for its outcome after its terminal event was already taken.
-    fn read_before() -> Self {
+    pub(crate) fn read_before() -> Self {
         let origin = Origin { dialect: Dialect::Responses, provider: String::new(), model: String::new() };
         Outcome::Failed {
             partial: Assistant::empty(MessageId::from(""), origin),
@@ -145,6 +145,12 @@ impl Sink {
         }
     }
 
+    /// Sends events and empties the list.
+    pub fn send_all(&self, events: &mut Vec<StreamEvent>) {
+        events.retain(|event| !event.is_terminal());
+        self.queue.lock().extend(events.drain(..));
+    }
+
     /// Waits until the reader has taken what was sent. Called after each batch, it bounds the queue to one batch:
     /// a slow reader slows the connection down instead of filling memory.
     pub async fn flush(&self) {
@@ -188,3 +194,6 @@ impl Queue {
         self.lock().push_back(terminal);
     }
 }
+
+#[cfg(test)]
+mod tests;

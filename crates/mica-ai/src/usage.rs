@@ -162,3 +162,6 @@ impl fmt::Display for Usd {
         if self.0 == 0 || dollars >= 0.01 { write!(f, "${dollars:.4}") } else { write!(f, "${dollars:.7}") }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,8 +18,14 @@ pub struct Asked {
 }
 
 /// The error of a response whose status is not a success.
-pub fn response(status: StatusCode, headers: &HeaderMap, body: &[u8], asked: &Asked) -> AiError {
-    let _ = (headers, asked);
+pub fn response(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+    asked: &Asked,
+    now: std::time::SystemTime,
+) -> AiError {
+    let _ = (headers, asked, now);
     AiError::BadRequest {
         reply: Box::new(Reply {
             status: Some(status.as_u16()),

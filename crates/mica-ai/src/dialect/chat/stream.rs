@@ -14,3 +14,6 @@ impl Mapper for ChatMapper {
         Ok(Progress::More)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! The real network: requests over HTTP/1.1 and HTTP/2 with TLS.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::{StreamExt, TryStreamExt};
+
+use crate::error::{AiError, Cause, CutPoint};
+use crate::transport::{HttpRequest, HttpResponse, Transport};
+
+/// Sends requests with `reqwest`. Cheap to clone; clones share their connections.
+#[derive(Debug, Clone)]
+pub struct HttpTransport {
+    client: reqwest::Client,
+    /// For addresses on this machine: those never go through a proxy.
+    direct: reqwest::Client,
+}
+
+impl HttpTransport {
+    /// A transport with the system's proxy settings and certificates.
+    ///
+    /// # Errors
+    /// [`AiError::Network`] when TLS cannot be set up, for example without any root certificates.
+    pub fn new() -> Result<Self, AiError> {
+        // A provider may be installed already, by the program or by a transport before this one: both are fine.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let build = |builder: reqwest::ClientBuilder| {
+            builder
+                .user_agent(concat!("mica/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(CONNECT)
+                // A redirect would carry the credential to wherever it points.
+                .redirect(reqwest::redirect::Policy::none())
+                // Attempts are counted and told in one place, the retry adapter.
+                .retry(reqwest::retry::never())
+                .tcp_nodelay(true)
+                .tcp_keepalive(KEEP_ALIVE)
+                .pool_idle_timeout(POOL_IDLE)
+                .build()
+                .map_err(|error| network("setting up TLS", error))
+        };
+        Ok(Self {
+            client: build(reqwest::Client::builder())?,
+            direct: build(reqwest::Client::builder().no_proxy())?,
+        })
+    }
+}
+
+/// Long enough for a slow VPN, short enough to notice a wrong address.
+const CONNECT: Duration = Duration::from_secs(15);
+/// Middleboxes forget quiet connections, and models think for minutes.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// Below the idle time-outs of common gateways, so that a connection is not reused while it is being closed.
+const POOL_IDLE: Duration = Duration::from_secs(50);
+
+#[async_trait]
+impl Transport for HttpTransport {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, AiError> {
+        let url: reqwest::Url = request
+            .url
+            .parse()
+            .map_err(|error| network(format!("reading the address {:?}", request.url), error))?;
+        let client = if is_loopback(&url) { &self.direct } else { &self.client };
+        let place = url.host_str().unwrap_or_default().to_owned();
+        let response = client
+            .request(request.method, url)
+            .headers(request.headers)
+            .body(request.body)
+            .send()
+            .await
+            .map_err(|error| network(format!("asking {place}"), error.without_url()))?;
+        Ok(HttpResponse {
+            status: response.status(),
+            headers: response.headers().clone(),
+            body: response
+                .bytes_stream()
+                .map_err(|error| AiError::StreamCut {
+                    when: CutPoint::BetweenEvents,
+                    source: Some(Cause::new(error.without_url())),
+                })
+                .boxed(),
+        })
+    }
+}
+
+fn network(action: impl Into<String>, error: impl std::error::Error + Send + Sync + 'static) -> AiError {
+    AiError::Network { action: action.into(), source: Cause::new(error) }
+}
+
+fn is_loopback(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_on_this_machine_are_known() {
+        for (url, expected) in [
+            ("http://localhost:1/v1", true),
+            ("http://127.0.0.1:1", true),
+            ("http://[::1]:1", true),
+            ("https://x.openai.azure.com", false),
+            ("https://localhost.example.com", false),
+        ] {
+            assert_eq!(is_loopback(&url.parse().unwrap()), expected, "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_nobody_listens_at_is_a_network_error() {
+        let transport = HttpTransport::new().unwrap();
+        // Port 1 of loopback: nothing listens there, and nothing leaves the machine.
+        let request = HttpRequest {
+            method: http::Method::POST,
+            url: "http://127.0.0.1:1/v1/responses?key=not-in-errors".into(),
+            headers: http::HeaderMap::new(),
+            body: bytes::Bytes::new(),
+        };
+        let error = transport.send(request).await.err().expect("nobody listens");
+        assert_eq!(error.kind(), "network");
+        assert!(!error.to_string().contains("not-in-errors"), "{error}");
+        assert!(error.to_string().contains("127.0.0.1"), "{error}");
+    }
+}
