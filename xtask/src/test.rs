@@ -100,7 +100,7 @@ fn run_tests(runner: &Runner, parts: &Parts, chosen: &[String]) -> Result<()> {
     match runner {
         Runner::Nextest if chosen.is_empty() => {
             // First, so that nextest's summary is the last thing to be read. Both are run whatever the other says.
-            let documentation = process::run(cargo().args(["test", "--quiet", "--workspace", "--doc"]));
+            let documentation = process::run(cargo().args(["test", "--workspace", "--doc"]));
             process::run(&mut nextest(cargo(), &[])).and(documentation)
         }
         Runner::Nextest => {
