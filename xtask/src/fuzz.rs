@@ -146,7 +146,7 @@ fn build(fuzz: &Path, targets: &[String]) -> Result<PathBuf> {
     let into = workspace::target().join("fuzz");
     eprintln!("Building {}. The first build takes about two minutes.", targets.join(", "));
     let mut cargo = process::cargo();
-    cargo.args(["build", "--release", "--locked", "--manifest-path"]).arg(fuzz.join("Cargo.toml"));
+    cargo.args(["build", "--release", "--manifest-path"]).arg(fuzz.join("Cargo.toml"));
     // With a target named, even the host's own, build scripts and macros are built without the flags.
     cargo.args(["--target", &host, "--target-dir"]).arg(&into);
     for target in targets {

@@ -77,8 +77,9 @@ fn a_crate_without_a_layer_is_found() {
 
 #[test]
 fn a_crate_is_named_like_its_folder() {
-    let findings = small().check("crates/left/Cargo.toml", "[package]\nname = \"links\"\n");
-    assert_eq!(findings.len(), 1);
+    let findings = small().check("crates/left/Cargo.toml", "[package]\nname = \"right\"\n");
+    let texts: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
+    assert_eq!(texts, ["the crate right is in the folder left: give both one name"]);
 }
 
 #[test]
