@@ -204,8 +204,21 @@ fn fuzz_one(fuzz: &Path, folder: &Path, target: &str, seconds: u64) -> Result<()
         .map_err(|error| Failure::new(format!("cannot start the fuzz target {target}: {error}")))?;
     let told = String::from_utf8_lossy(&std::fs::read(&log).unwrap_or_default()).into_owned();
     let figures = Figures::of(&told);
-    println!("{target:<12} {figures}  {}", if status.success() { "ok" } else { "FAILED" });
-    if status.success() { Ok(()) } else { Err(Failure::new(report(target, &told))) }
+    let verdict = verdict(target, status.success(), &figures, &told);
+    println!("{target:<12} {figures}  {}", if verdict.is_ok() { "ok" } else { "FAILED" });
+    verdict
+}
+
+/// Whether a run counts as passed. One that saw no coverage tried bytes at random, and has proved nothing.
+fn verdict(target: &str, passed: bool, figures: &Figures, log: &str) -> Result<()> {
+    if !passed {
+        return Err(Failure::new(report(target, log)));
+    }
+    if figures.coverage == 0 {
+        let text = "  libFuzzer saw no coverage: this compiler does not take the flags in xtask/src/fuzz.rs";
+        return Err(Failure::new(text));
+    }
+    Ok(())
 }
 
 /// What a run came to.
@@ -323,6 +336,17 @@ mod tests {
              \x20 ==7== ERROR: libFuzzer: deadly signal\n  input: fuzz/artifacts/sse/crash-1\n\
              \x20 again: cargo xtask fuzz sse --input fuzz/artifacts/sse/crash-1"
         );
+    }
+
+    #[test]
+    fn a_run_without_coverage_is_a_failure() {
+        let seen = Figures { coverage: 9, ..Figures::default() };
+        assert!(verdict("sse", true, &seen, "").is_ok());
+        assert!(verdict("sse", false, &seen, "").is_err());
+        // What libFuzzer prints, exit code 0, when the target was built without the flags.
+        let log = "WARNING: no interesting inputs were found so far. Is the code instrumented for coverage?\n\
+                   #892014\tDONE   corp: 1/1b lim: 4096 exec/s: 223003 rss: 27Mb\n";
+        assert!(verdict("sse", true, &Figures::of(log), log).is_err());
     }
 
     #[test]
