@@ -51,6 +51,17 @@ impl Arguments {
     }
 }
 
+impl Arguments {
+    /// The arguments as an object for wires that take nothing else in a conversation. What does not parse is kept as
+    /// text under one key, so that the model sees what it wrote. Only for replay: nothing may run with this.
+    pub fn replayed(&self) -> Map<String, Value> {
+        self.parse().unwrap_or_else(|problem| match problem {
+            BadArguments::Empty => Map::new(),
+            _ => Map::from_iter([("not_valid_json".to_owned(), Value::String(self.0.clone()))]),
+        })
+    }
+}
+
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

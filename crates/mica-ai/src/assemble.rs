@@ -162,6 +162,11 @@ impl Assembler {
         })
     }
 
+    /// The arguments a tool call holds so far; empty for any other block.
+    pub fn arguments(&self, block: BlockIndex) -> &str {
+        self.building.get(block.0).map_or("", |building| &building.arguments)
+    }
+
     /// Puts a seal on a thinking block, closed or not: some arrive late.
     pub fn seal(&mut self, block: BlockIndex, seal: Seal) {
         if let Some(Block::Thinking(thinking)) = self.building.get_mut(block.0).map(|b| &mut b.block) {

@@ -10,8 +10,11 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 
+mod body;
 pub mod classify;
+mod codes;
 pub mod hints;
+mod overflow;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -24,7 +27,7 @@ pub enum AiError {
         /// What it said.
         reply: Box<Reply>,
     },
-    /// The provider is short of capacity or failed inside (5xx, 529).
+    /// The provider is short of capacity, ran into a wait or lock of its own, or failed inside (408, 409, 5xx, 529).
     #[error("the provider is overloaded or failing{}: {reply}", wait_text(.after))]
     Overloaded {
         /// How long the provider asks to wait.
@@ -274,11 +277,13 @@ impl AiError {
             AiError::RateLimited { after, .. } | AiError::Overloaded { after, .. } => {
                 Some(after.map_or(After::Backoff, After::Asked))
             }
-            AiError::Network { .. }
-            | AiError::StreamCut { .. }
-            | AiError::Idle { .. }
-            | AiError::Protocol { .. } => Some(After::Backoff),
-            AiError::WaitTooLong { .. }
+            AiError::Network { .. } | AiError::StreamCut { .. } | AiError::Idle { .. } => {
+                Some(After::Backoff)
+            }
+            // What does not speak the protocol will not speak it next time: the address is wrong, or the server
+            // is. An event that was merely cut is a `StreamCut`.
+            AiError::Protocol { .. }
+            | AiError::WaitTooLong { .. }
             | AiError::ContextOverflow { .. }
             | AiError::ContentFiltered { .. }
             | AiError::Refused { .. }
@@ -373,15 +378,20 @@ fn wait_text(after: &Option<Duration>) -> String {
 }
 
 fn categories_text(categories: &[FilterHit]) -> String {
-    if categories.is_empty() {
-        return String::new();
-    }
-    let names: Vec<String> = categories
+    if categories.is_empty() { String::new() } else { format!("{}: ", hits_text(categories)) }
+}
+
+/// What a filter found, in words.
+pub(crate) fn hits_text(hits: &[FilterHit]) -> String {
+    let names: Vec<String> = hits
         .iter()
         .map(|hit| match &hit.severity {
             Some(severity) => format!("{} ({severity})", hit.category),
             None => hit.category.clone(),
         })
         .collect();
-    format!("{}: ", names.join(", "))
+    names.join(", ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,8 +10,11 @@
 pub mod arguments;
 pub mod assemble;
 pub mod auth;
+pub mod catalogue;
+pub mod connect;
 pub mod decode;
 pub mod dialect;
+pub mod endpoint;
 pub mod error;
 pub mod event;
 pub mod http;
@@ -19,6 +22,7 @@ pub mod id;
 pub mod message;
 pub mod model;
 pub mod provider;
+pub mod reasoning;
 pub mod remote;
 pub mod replay;
 pub mod request;
@@ -31,6 +35,7 @@ pub mod transport;
 pub mod usage;
 pub mod watchdog;
 
+pub use catalogue::Catalogue;
 pub use error::AiError;
 pub use event::StreamEvent;
 pub use message::{Assistant, Block, Content, Dialect, Message, Origin, StopReason, ToolResult, User};

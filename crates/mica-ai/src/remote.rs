@@ -5,13 +5,14 @@ use std::time::{Duration, SystemTime};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Credential;
 use crate::decode::Decoder;
 use crate::dialect;
+use crate::endpoint::Endpoint;
 use crate::error::{AiError, classify};
 use crate::event::{Retry, StreamEvent};
 use crate::message::{Assistant, Dialect, Origin};
@@ -30,9 +31,8 @@ pub struct Remote {
 }
 
 struct Inner {
-    name: String,
+    endpoint: Arc<Endpoint>,
     dialect: Dialect,
-    address: Box<dyn Fn(&str) -> String + Send + Sync>,
     headers: HeaderMap,
     credential: Arc<dyn Credential>,
     transport: Arc<dyn Transport>,
@@ -47,45 +47,26 @@ const ERROR_SIZE: usize = 256 << 10;
 const TRAILER: Duration = Duration::from_millis(20);
 
 impl Remote {
-    /// A provider called `name` that speaks `dialect` at the address that `address` answers for a deployment.
+    /// Speaks `dialect` at `endpoint`.
     pub fn new(
-        name: impl Into<String>,
+        endpoint: Arc<Endpoint>,
         dialect: Dialect,
-        address: impl Fn(&str) -> String + Send + Sync + 'static,
         credential: Arc<dyn Credential>,
         transport: Arc<dyn Transport>,
     ) -> Self {
-        // The one clock of this crate that is not tokio's: dates in `retry-after` are read against the response's own
-        // date, and against this only when it has none.
+        // The one clock of this crate that is not tokio's or handed over: dates in `retry-after` are read against the
+        // response's own date, and against this only when it has none.
         #[allow(clippy::disallowed_methods)]
         let now = SystemTime::now;
-        Self {
-            inner: Arc::new(Inner {
-                name: name.into(),
-                dialect,
-                address: Box::new(address),
-                headers: HeaderMap::new(),
-                credential,
-                transport,
-                now,
-            }),
-        }
-    }
-
-    /// Adds headers to every request, for gateways.
-    #[must_use]
-    pub fn with_headers(mut self, headers: HeaderMap) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.inner) {
-            inner.headers = headers;
-        }
-        self
+        let headers = fixed_headers(&endpoint, dialect);
+        Self { inner: Arc::new(Inner { endpoint, dialect, headers, credential, transport, now }) }
     }
 
     /// The origin that answers from here carry.
     pub fn origin(&self, request: &Request) -> Origin {
         Origin {
             dialect: self.inner.dialect,
-            provider: self.inner.name.clone(),
+            provider: self.inner.endpoint.name.clone(),
             model: request.model.deployment.clone(),
         }
     }
@@ -155,9 +136,6 @@ impl Call {
 
     async fn authorised(&self) -> Result<HeaderMap, AiError> {
         let mut headers = self.inner.headers.clone();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
-        dialect::headers(self.inner.dialect, &mut headers);
         self.cancellable(self.inner.credential.authorize(&mut headers)).await??;
         Ok(headers)
     }
@@ -169,12 +147,12 @@ impl Call {
     ) -> Result<BoxStream<'static, Result<bytes::Bytes, AiError>>, AiError> {
         let request = HttpRequest {
             method: Method::POST,
-            url: (self.inner.address)(&self.request.model.deployment),
+            url: self.inner.endpoint.url(self.inner.dialect, &self.request.model.deployment),
             headers: headers.clone(),
             body: body.to_string().into(),
         };
         tracing::debug!(
-            provider = %self.inner.name,
+            provider = %self.inner.endpoint.name,
             dialect = %self.inner.dialect,
             model = %self.origin.model,
             bytes = request.body.len(),
@@ -185,6 +163,11 @@ impl Call {
             return Ok(response.body);
         }
         Err(self.refusal(response).await)
+    }
+
+    fn host(&self) -> String {
+        let address = self.inner.endpoint.url(self.inner.dialect, &self.request.model.deployment);
+        url::Url::parse(&address).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
     }
 
     /// What a response that is no stream means.
@@ -199,6 +182,7 @@ impl Call {
             model: self.origin.model.clone(),
             tried: self.inner.credential.describe(),
             hint: self.inner.credential.hint(),
+            host: self.host(),
         };
         if !status.is_success() {
             return classify::response(status, &headers, &body, &asked, (self.inner.now)());
@@ -256,6 +240,21 @@ impl Call {
             done = work => Ok(done),
         }
     }
+}
+
+/// The headers that are the same for every request. The endpoint's own cannot override what the wire needs.
+fn fixed_headers(endpoint: &Endpoint, dialect: Dialect) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &endpoint.headers {
+        // Checked when the configuration was read.
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            headers.insert(name, value);
+        }
+    }
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
+    dialect::headers(dialect, &mut headers);
+    headers
 }
 
 /// Whether a response is surely no event stream. Servers that name no type, or a wrong one, are given a chance.

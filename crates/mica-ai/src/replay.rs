@@ -112,11 +112,11 @@ impl Replay<'_> {
                     blocks.push(Block::Thinking(thinking.clone()));
                 }
                 // Without tags: a model that sees tags around thoughts begins to write them itself.
-                Block::Thinking(thinking) => {
-                    blocks.extend(said(&Text { text: thinking.text.clone(), ..Text::default() }, false));
+                Block::Thinking(thinking) => blocks.extend(paragraph(&thinking.text)),
+                // No wire takes a model's own picture back; that there was one can be said.
+                Block::Image(image) => {
+                    blocks.extend(paragraph(&format!("[Made an image ({}).]", image.media_type)));
                 }
-                // No wire takes a model's own picture back; that there was one is in the words around it.
-                Block::Image(_) => {}
                 Block::ToolCall(call) => {
                     let id = ids::fit(&call.id, self.target.dialect, &self.used);
                     self.used.insert(id.clone());
@@ -184,6 +184,12 @@ impl Replay<'_> {
             })
             .collect()
     }
+}
+
+/// Words that were not said as such. They end in a blank line, since wires that know no blocks run them together.
+fn paragraph(words: &str) -> Option<Block> {
+    let words = words.trim();
+    said(&Text { text: format!("{words}\n\n"), ..Text::default() }, false)
 }
 
 fn said(text: &Text, same: bool) -> Option<Block> {

@@ -32,6 +32,8 @@ pub struct Request {
     pub max_output: Option<u64>,
     /// How hard to think; the provider's default when absent.
     pub effort: Option<Effort>,
+    /// Whether the model's thoughts should be shown, where that can be chosen.
+    pub thoughts: Thoughts,
     /// Sampling temperature. Left out for models that reject it.
     pub temperature: Option<f64>,
     /// Nucleus sampling. Left out for models that reject it.
@@ -59,6 +61,7 @@ impl Request {
             parallel: ParallelCalls::Default,
             max_output: None,
             effort: None,
+            thoughts: Thoughts::Shown,
             temperature: None,
             top_p: None,
             stop: Vec::new(),
@@ -127,6 +130,17 @@ pub enum ParallelCalls {
     One,
     /// Several.
     Many,
+}
+
+/// Whether a model's thoughts should be shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thoughts {
+    /// As the provider summarises them.
+    #[default]
+    Shown,
+    /// Not at all, for answers nobody watches: the first words come sooner.
+    Hidden,
 }
 
 /// The form an answer must have.

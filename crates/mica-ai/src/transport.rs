@@ -1,7 +1,9 @@
 //! How bytes travel: one request, one streamed response.
 //!
-//! The seam between dialects and the network. [`Transport`](crate::transport::Transport) is the real one; tests
+//! The seam between dialects and the network. [`HttpTransport`](crate::http::HttpTransport) is the real one; tests
 //! play responses in process, under a virtual clock, with every fault a network has.
+
+use std::fmt;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -11,7 +13,7 @@ use http::{HeaderMap, Method, StatusCode};
 use crate::error::AiError;
 
 /// An HTTP request, ready to go.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpRequest {
     /// The method.
     pub method: Method,
@@ -21,6 +23,18 @@ pub struct HttpRequest {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
+}
+
+/// The body is not printed: it holds a conversation, or a client secret on its way to a token endpoint.
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRequest")
+            .field("method", &self.method)
+            .field("url", &self.url)
+            .field("headers", &self.headers)
+            .field("body", &format_args!("{} bytes", self.body.len()))
+            .finish()
+    }
 }
 
 /// An HTTP response whose body is still arriving.

@@ -51,7 +51,7 @@ pub(crate) fn check_folder(dialect: Dialect, folder: &str) {
 }
 
 /// The lines an answer comes to, when its bytes arrive in these pieces and the connection then ends in good order.
-fn play<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+pub(crate) fn play<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
     let origin = Origin { dialect, provider: "fixture".to_owned(), model: "fixture-model".to_owned() };
     let message = Assistant::empty(MessageId::from("answer"), origin);
     let mut decoder = Decoder::new(dialect, message, Arc::new(model(dialect)));

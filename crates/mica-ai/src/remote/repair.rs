@@ -25,13 +25,14 @@ pub(super) struct Repairs {
 }
 
 /// Parameters that only tune a request: leaving one out changes what it costs, not what it means.
-const OPTIONAL: [&str; 8] = [
+const OPTIONAL: [&str; 9] = [
     "prompt_cache_options",
     "prompt_cache_breakpoint",
     "prompt_cache_key",
     "safety_identifier",
     "stream_options",
     "parallel_tool_calls",
+    "display",
     "temperature",
     "top_p",
 ];
@@ -73,6 +74,9 @@ fn mentions(text: &str, parameter: &str) -> bool {
 fn drop_key(body: &mut Value, key: &str) -> bool {
     let Value::Object(top) = body else { return false };
     let mut found = top.shift_remove(key).is_some();
+    if let Some(thinking) = top.get_mut("thinking").and_then(Value::as_object_mut) {
+        found |= thinking.shift_remove(key).is_some();
+    }
     if key == "prompt_cache_breakpoint" {
         for list in ["input", "messages"] {
             if let Some(Value::Array(items)) = top.get_mut(list) {

@@ -58,7 +58,7 @@ fn script(messages: &[Message]) -> Vec<String> {
                     .iter()
                     .map(|block| match block {
                         Block::Text(text) => match (text.kind, text.phase) {
-                            (TextKind::Answer, None) => format!("says {}", text.text),
+                            (TextKind::Answer, None) => format!("says {}", text.text.replace('\n', "¶")),
                             other => format!("says {} {other:?}", text.text),
                         },
                         Block::Thinking(thinking) => format!("thinks {} {:?}", thinking.text, thinking.seal),
@@ -199,10 +199,10 @@ fn seals_go_back_only_where_they_came_from() {
     };
     check(
         &[answer("here", StopReason::Stop, blocks())],
-        &["thinks hm Some(Signature(\"sig\")) + thinks  Some(Redacted(\"data\")) + says unsigned + \
+        &["thinks hm Some(Signature(\"sig\")) + thinks  Some(Redacted(\"data\")) + says unsigned¶¶ + \
            says hello (Answer, Some(FinalAnswer))"],
     );
-    check(&[answer("elsewhere", StopReason::Stop, blocks())], &["says hm + says unsigned + says hello"]);
+    check(&[answer("elsewhere", StopReason::Stop, blocks())], &["says hm¶¶ + says unsigned¶¶ + says hello"]);
 }
 
 #[test]
@@ -254,6 +254,15 @@ fn ids_are_made_to_fit_and_stay_apart() {
     let mut again = out.clone();
     again = normalise(&again, &origin("here"), &model(Dialect::Messages));
     assert_eq!(script(&again), script(&out));
+}
+
+#[test]
+fn a_picture_a_model_made_is_mentioned() {
+    let picture = Image { media_type: "image/png".into(), source: ImageSource::Base64("AA".into()) };
+    check(
+        &[answer("here", StopReason::Stop, vec![Block::Image(picture)])],
+        &["says [Made an image (image/png).]¶¶"],
+    );
 }
 
 #[test]

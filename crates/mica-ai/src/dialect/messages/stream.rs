@@ -17,7 +17,7 @@ use self::wire::{
 };
 use crate::assemble::{Assembler, BlockIndex};
 use crate::dialect::{Mapper, Progress};
-use crate::error::{AiError, Reply, classify};
+use crate::error::{AiError, CutPoint, Reply, classify};
 use crate::message::{Seal, StopReason, TextKind};
 use crate::sse::SseEvent;
 
@@ -194,7 +194,8 @@ impl MessagesMapper {
         if self.stopped {
             Ok(Progress::Finished)
         } else {
-            Err(protocol("the message stopped without a stop reason"))
+            // The end of the message is missing, whatever the event says.
+            Err(AiError::StreamCut { when: CutPoint::BetweenEvents, source: None })
         }
     }
 

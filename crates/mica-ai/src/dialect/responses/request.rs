@@ -13,7 +13,9 @@ use crate::message::{
 };
 use crate::model::{CacheKind, Effort, Parameter, ReasoningStyle};
 use crate::replay;
-use crate::request::{CachePoint, OutputFormat, ParallelCalls, Request, Strictness, ToolChoice, ToolDef};
+use crate::request::{
+    CachePoint, OutputFormat, ParallelCalls, Request, Strictness, Thoughts, ToolChoice, ToolDef,
+};
 
 /// The body of a request.
 ///
@@ -29,9 +31,15 @@ pub fn body(request: &Request, origin: &Origin) -> Result<Value, AiError> {
     body.insert("store".into(), json!(false));
     if model.reasoning.style != ReasoningStyle::None {
         body.insert("include".into(), json!(["reasoning.encrypted_content"]));
-        body.insert("reasoning".into(), reasoning(request));
+        let reasoning = reasoning(request);
+        if reasoning.as_object().is_some_and(|members| !members.is_empty()) {
+            body.insert("reasoning".into(), reasoning);
+        }
     }
-    body.insert("max_output_tokens".into(), json!(request.output_limit()));
+    // Left out unless asked for: Azure takes the tokens that are asked for off the quota, used or not.
+    if request.max_output.is_some() {
+        body.insert("max_output_tokens".into(), json!(request.output_limit()));
+    }
     if let Some(temperature) = request.temperature.filter(|_| model.accepts(Parameter::Temperature)) {
         body.insert("temperature".into(), json!(temperature));
     }
@@ -66,13 +74,15 @@ pub fn body(request: &Request, origin: &Origin) -> Result<Value, AiError> {
 }
 
 fn reasoning(request: &Request) -> Value {
-    let facts = &request.model.reasoning;
-    let level = request.effort.and_then(|wish| facts.nearest(wish));
-    match level {
-        Some(Effort::None) => json!({ "effort": "none" }),
-        Some(level) => json!({ "effort": level.name(), "summary": "auto" }),
-        None => json!({ "summary": "auto" }),
+    let mut reasoning = Map::new();
+    let level = request.effort.and_then(|wish| request.model.reasoning.nearest(wish));
+    if let Some(level) = level {
+        reasoning.insert("effort".into(), json!(level.name()));
     }
+    if level != Some(Effort::None) && request.thoughts == Thoughts::Shown {
+        reasoning.insert("summary".into(), json!("auto"));
+    }
+    Value::Object(reasoning)
 }
 
 fn tool(tool: &ToolDef) -> Value {

@@ -30,6 +30,14 @@ fn the_parameter_may_be_named_in_the_text_alone() {
 }
 
 #[test]
+fn a_setting_inside_thinking_is_dropped_alone() {
+    let mut body = json!({ "thinking": { "type": "adaptive", "display": "summarized" } });
+    let error = refused("thinking.adaptive.display: Extra inputs are not permitted", None);
+    assert_eq!(Repairs::default().next(&error, &mut body), Some(Repair::Body));
+    assert_eq!(body, json!({ "thinking": { "type": "adaptive" } }));
+}
+
+#[test]
 fn a_parameter_that_was_not_sent_is_no_repair() {
     let mut body = json!({ "model": "m" });
     let error = refused("Unsupported value: temperature", None);

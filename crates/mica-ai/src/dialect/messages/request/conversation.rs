@@ -9,7 +9,6 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::arguments::{Arguments, BadArguments};
 use crate::id::{CallId, MessageId};
 use crate::message::{
     Assistant, Block, Content, Image, ImageSource, Message, ResultStatus, Seal, Thinking, ToolResult,
@@ -21,9 +20,6 @@ const OPENING: &str = "(The assistant speaks first.)";
 const NO_OUTPUT: &str = "(no output)";
 /// Stands for a picture the model made: assistant messages cannot carry one.
 const PICTURE: &str = "(a picture)";
-/// Holds the text of arguments that are no JSON object.
-const MALFORMED: &str = "_malformed";
-
 /// A place in the conversation: which message on the wire, and which block of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
@@ -154,7 +150,7 @@ fn answer_block(block: &Block) -> Option<Value> {
             "type": "tool_use",
             "id": call.id.as_str(),
             "name": call.name,
-            "input": input(&call.arguments),
+            "input": Value::Object(call.arguments.replayed()),
         })),
     }
 }
@@ -170,17 +166,6 @@ fn thinking(thinking: &Thinking) -> Option<Value> {
             Some(json!({ "type": "redacted_thinking", "data": data }))
         }
         _ => text(&thinking.text),
-    }
-}
-
-/// The arguments as an object, which is all this wire takes. Text that is no object is wrapped, so that the model
-/// sees what it wrote beside the result that complains about it; such a call never ran. No text at all is this
-/// wire's empty object.
-fn input(arguments: &Arguments) -> Value {
-    match arguments.parse() {
-        Ok(object) => Value::Object(object),
-        Err(BadArguments::Empty) => json!({}),
-        Err(_) => json!({ MALFORMED: arguments.text() }),
     }
 }
 

@@ -4,12 +4,8 @@ use serde_json::{Value, json};
 
 use super::is_forced;
 use crate::model::{Effort, Parameter, ReasoningStyle};
-use crate::request::Request;
-
-/// The provider takes no smaller budget.
-const MIN_BUDGET: u64 = 1024;
-/// What must remain for the answer itself when a budget is taken off the output limit.
-const MIN_ANSWER: u64 = 1024;
+use crate::reasoning;
+use crate::request::{Request, Thoughts};
 
 /// How the model is asked to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +22,7 @@ enum Kind {
     /// Nothing is said: the provider's default.
     Unsaid,
     Disabled,
-    Adaptive,
+    Adaptive(Thoughts),
     Budget(u64),
 }
 
@@ -60,7 +56,9 @@ impl Thinking {
             ReasoningStyle::Adaptive if forced => {
                 Self { effort: level.map(|it| it.min(Effort::High)), ..off }
             }
-            ReasoningStyle::Adaptive => Self { kind: Kind::Adaptive, effort: level, ..unsaid },
+            ReasoningStyle::Adaptive => {
+                Self { kind: Kind::Adaptive(request.thoughts), effort: level, ..unsaid }
+            }
             ReasoningStyle::Budget if forced || thoughtless => unsaid,
             ReasoningStyle::Budget => Self::budget(request, level.unwrap_or(wish)).unwrap_or(unsaid),
         }
@@ -69,16 +67,16 @@ impl Thinking {
     /// A budget on top of what the caller wants to read, as far as the model's limit allows. `None` when there is no
     /// room for both.
     fn budget(request: &Request, level: Effort) -> Option<Self> {
-        let least = request.model.reasoning.min_budget.unwrap_or(MIN_BUDGET).max(MIN_BUDGET);
-        let wanted = budget_of(level).max(least);
-        let max_tokens = request.output_limit().saturating_add(wanted).min(request.model.max_output);
-        let budget = wanted.min(max_tokens.saturating_sub(MIN_ANSWER));
-        (budget >= least).then_some(Self { kind: Kind::Budget(budget), effort: None, max_tokens })
+        let model = &request.model;
+        let wanted = reasoning::wanted(model, level)?;
+        let max_tokens = request.output_limit().saturating_add(wanted).min(model.max_output);
+        let budget = reasoning::budget(model, level, max_tokens)?;
+        Some(Self { kind: Kind::Budget(budget), effort: None, max_tokens })
     }
 
     /// Whether the model is asked to think.
     pub(super) fn is_on(&self) -> bool {
-        matches!(self.kind, Kind::Adaptive | Kind::Budget(_))
+        matches!(self.kind, Kind::Adaptive(_) | Kind::Budget(_))
     }
 
     /// The `thinking` member, where there is something to say.
@@ -86,19 +84,10 @@ impl Thinking {
         match self.kind {
             Kind::Unsaid => None,
             Kind::Disabled => Some(json!({ "type": "disabled" })),
-            Kind::Adaptive => Some(json!({ "type": "adaptive" })),
+            // Always said: newer models hide their thoughts unless asked, older ones show them.
+            Kind::Adaptive(Thoughts::Shown) => Some(json!({ "type": "adaptive", "display": "summarized" })),
+            Kind::Adaptive(Thoughts::Hidden) => Some(json!({ "type": "adaptive", "display": "omitted" })),
             Kind::Budget(tokens) => Some(json!({ "type": "enabled", "budget_tokens": tokens })),
         }
-    }
-}
-
-/// Tokens to think with. Each level is worth two to four of the one below it, which is about what it takes to
-/// notice a difference.
-fn budget_of(level: Effort) -> u64 {
-    match level {
-        Effort::None | Effort::Minimal => 1024,
-        Effort::Low => 2048,
-        Effort::Medium => 8192,
-        Effort::High | Effort::Xhigh | Effort::Max => 16_384,
     }
 }

@@ -68,7 +68,7 @@ fn a_full_window_is_an_overflow_that_asks_for_no_retry() {
 fn an_answer_without_a_stop_reason_may_be_asked_for_again() {
     let (_, last) = play(&[("message_stop", r#"{"type":"message_stop"}"#)]);
     let error = last.unwrap_err();
-    assert!(matches!(error, AiError::Protocol { .. }), "{error:?}");
+    assert!(matches!(error, AiError::StreamCut { .. }), "{error:?}");
     assert_eq!(error.retry(), Some(After::Backoff));
 }
 

@@ -95,7 +95,6 @@ fn a_plain_question() {
         json!({
             "model": "test-deployment", "stream": true, "store": false,
             "include": ["reasoning.encrypted_content"], "reasoning": { "summary": "auto" },
-            "max_output_tokens": 8000,
             "input": [{ "role": "user", "content": [{ "type": "input_text", "text": "hi" }] }],
         })
     );

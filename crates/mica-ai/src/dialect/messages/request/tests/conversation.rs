@@ -132,8 +132,8 @@ fn arguments_are_always_an_object() {
     for (written, sent) in [
         (r#"{"b":1.0,"a":[null]}"#, json!({ "b": 1.0, "a": [null] })),
         ("", json!({})),
-        (r#"{"path":"half"#, json!({ "_malformed": "{\"path\":\"half" })),
-        ("[1]", json!({ "_malformed": "[1]" })),
+        (r#"{"path":"half"#, json!({ "not_valid_json": "{\"path\":\"half" })),
+        ("[1]", json!({ "not_valid_json": "[1]" })),
     ] {
         assert_eq!(answered(vec![call("t1", "read", written)])[0]["input"], sent, "{written}");
     }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::message::{Content, ResultStatus, Seal};
 use crate::model::{Effort, Parameter};
-use crate::request::{OutputFormat, ParallelCalls, Request, ToolChoice};
+use crate::request::{OutputFormat, ParallelCalls, Request, Thoughts, ToolChoice};
 
 fn asked(style: &str, effort: Effort) -> Request {
     Request { effort: Some(effort), ..request(style, vec![said("u1", "Hello")]) }
@@ -22,7 +22,7 @@ fn settings(request: &Request) -> Value {
 
 #[test]
 fn every_effort_on_an_adaptive_model() {
-    let adaptive = json!({ "type": "adaptive" });
+    let adaptive = json!({ "type": "adaptive", "display": "summarized" });
     for (effort, sent) in [
         (Effort::Minimal, "low"),
         (Effort::Low, "low"),
@@ -34,6 +34,9 @@ fn every_effort_on_an_adaptive_model() {
         assert_eq!(settings(&asked("adaptive", effort)), json!([8000, adaptive, sent]), "{effort}");
     }
     check("effort_adaptive", &asked("adaptive", Effort::High));
+    let mut unseen = asked("adaptive", Effort::High);
+    unseen.thoughts = Thoughts::Hidden;
+    assert_eq!(settings(&unseen), json!([8000, { "type": "adaptive", "display": "omitted" }, "high"]));
 }
 
 #[test]
@@ -124,7 +127,10 @@ fn a_forced_call_is_safe_where_thinking_is_the_default() {
 
     let always = [Parameter::ForcedToolChoice, Parameter::ThinkingDisabled];
     let left_to_choose = forced(Some(Effort::Max), &always);
-    assert_eq!(settings(&left_to_choose), json!([8000, { "type": "adaptive" }, "max"]));
+    assert_eq!(
+        settings(&left_to_choose),
+        json!([8000, { "type": "adaptive", "display": "summarized" }, "max"])
+    );
     assert_eq!(built(&left_to_choose).get("tool_choice"), None);
 }
 
