@@ -45,3 +45,8 @@ pub use remote::Remote;
 pub use request::Request;
 pub use stream::{ModelStream, Outcome};
 pub use usage::Usage;
+
+/// The example in the README compiles, or the documentation tests fail.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -43,6 +43,8 @@ pub struct SseReader {
     at_start: bool,
     /// The last line ended in CR: an LF that follows belongs to it.
     after_cr: bool,
+    /// How long the lines of the event are so far, line ends left out.
+    size: usize,
     limit: usize,
 }
 
@@ -56,7 +58,7 @@ impl SseReader {
     /// 32 MiB: an image a model made fits in one event, a runaway server does not fill the memory.
     pub const DEFAULT_LIMIT: usize = 32 << 20;
 
-    /// A reader that takes events up to `limit` bytes.
+    /// A reader that takes events whose lines are up to `limit` bytes long together.
     pub fn new(limit: usize) -> Self {
         Self {
             buffer: BytesMut::new(),
@@ -66,6 +68,7 @@ impl SseReader {
             lent: false,
             at_start: true,
             after_cr: false,
+            size: 0,
             limit,
         }
     }
@@ -102,25 +105,25 @@ impl SseReader {
             }
             let Some(found) = memchr2(b'\n', b'\r', &self.buffer[self.scanned..]) else {
                 self.scanned = self.buffer.len();
-                return if self.event.data.len() + self.buffer.len() > self.limit {
-                    Err(SseError::TooLarge { limit: self.limit })
-                } else {
-                    Ok(None)
-                };
+                self.check_size(self.scanned)?;
+                return Ok(None);
             };
             let end = self.scanned + found;
             self.scanned = 0;
             let is_cr = self.buffer[end] == b'\r';
             let blank = end == 0;
             if !blank {
+                // Before the text is looked at: a line that arrives in pieces is too large before it is anything else.
+                self.check_size(end)?;
+                self.size += end;
                 let line = std::str::from_utf8(&self.buffer[..end]).map_err(|_| SseError::NotText)?;
                 Self::take_line(line, &mut self.event, &mut self.has_data);
-                if self.event.data.len() > self.limit {
-                    return Err(SseError::TooLarge { limit: self.limit });
-                }
             }
             self.buffer.advance(end + 1);
             self.after_cr = is_cr;
+            if blank {
+                self.size = 0;
+            }
             if blank && self.has_data {
                 self.has_data = false;
                 self.lent = true;
@@ -130,6 +133,11 @@ impl SseReader {
                 self.event.name.clear();
             }
         }
+    }
+
+    /// Whether the event stays within the limit with `more` bytes.
+    fn check_size(&self, more: usize) -> Result<(), SseError> {
+        if self.size + more > self.limit { Err(SseError::TooLarge { limit: self.limit }) } else { Ok(()) }
     }
 
     /// Skips a byte order mark. Answers whether the first bytes are in, so that there is nothing more to decide.

@@ -74,6 +74,45 @@ fn an_event_may_not_grow_without_end() {
     assert_eq!(read([small.as_bytes()]).unwrap().len(), 1000);
 }
 
+/// The data of a stream that arrives in pieces of a size, and what it ended with.
+fn read_within(limit: usize, stream: &[u8], size: usize) -> (Vec<String>, Option<SseError>) {
+    let mut reader = SseReader::new(limit);
+    let mut data = Vec::new();
+    for piece in stream.chunks(size) {
+        reader.push(piece);
+        loop {
+            match reader.next_event() {
+                Ok(Some(event)) => data.push(event.data.clone()),
+                Ok(None) => break,
+                Err(error) => return (data, Some(error)),
+            }
+        }
+    }
+    (data, None)
+}
+
+// Found by fuzzing: a line that came in pieces was measured with its field name, a whole one without it.
+#[test]
+fn an_event_at_the_limit_is_judged_the_same_however_it_is_cut() {
+    let stream = b"data: 1234\ndata: 5\n\ndata: 67\n\n";
+    for size in 1..=stream.len() {
+        let both = vec!["1234\n5".to_owned(), "67".to_owned()];
+        assert_eq!(read_within(17, stream, size), (both, None), "in pieces of {size}");
+        let none = (vec![], Some(SseError::TooLarge { limit: 16 }));
+        assert_eq!(read_within(16, stream, size), none, "in pieces of {size}");
+    }
+}
+
+// Found by fuzzing: which error a stream ended with depended on how it was cut.
+#[test]
+fn a_large_line_that_is_no_text_is_too_large() {
+    let stream = b"data: 12345\xFF\n\n";
+    for size in 1..=stream.len() {
+        let (_, error) = read_within(8, stream, size);
+        assert_eq!(error, Some(SseError::TooLarge { limit: 8 }), "in pieces of {size}");
+    }
+}
+
 #[test]
 fn a_reader_knows_whether_it_is_inside_an_event() {
     let mut reader = SseReader::default();
