@@ -158,3 +158,6 @@ pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
 
 /// What ends a chunked body in good order.
 pub(crate) const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
+
+#[cfg(test)]
+mod tests;
