@@ -55,6 +55,8 @@ impl Options {
             let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
             match argument.as_str() {
                 "--help" | "-h" => return Ok(None),
+                // Whoever comes through a runner may have left this between its arguments and ours.
+                "--" => {}
                 "--scripted" => options.scripted = true,
                 "--model" => options.models.push(value()?),
                 "--question" => options.question = value()?,

@@ -52,16 +52,17 @@ impl Screen {
         match &target.server {
             Some(server) => {
                 line(&self.paint(BOLD, "No endpoint is asked: a scripted model answers."));
-                line(&format!(
+                let text = format!(
                     "It plays over real HTTP at {}, on all three wires. Its words are a script; framing, usage, cache and \
-                     prices are computed.",
+                     prices are computed.\n\
+                     For a real model set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME with AZURE_OPENAI_API_KEY, \
+                     ANTHROPIC_FOUNDRY_RESOURCE with ANTHROPIC_FOUNDRY_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY or \
+                     MICA_LOCAL_BASE_URL, and say --model NAME.",
                     server.url("")
-                ));
-                line(
-                    "For a real model set AZURE_OPENAI_BASE_URL (or AZURE_OPENAI_RESOURCE_NAME) and AZURE_OPENAI_API_KEY, \
-                     or ANTHROPIC_FOUNDRY_RESOURCE and ANTHROPIC_FOUNDRY_API_KEY,",
                 );
-                line("or OPENAI_API_KEY, ANTHROPIC_API_KEY or MICA_LOCAL_BASE_URL, and say --model NAME.");
+                for text in wrap(&text, self.width) {
+                    line(&text);
+                }
             }
             None => line(&self.paint(BOLD, "A configured endpoint answers; tokens may cost money.")),
         }
