@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::StatusCode;
 use mica_ai::assemble::{Assembler, BlockIndex};
 use mica_ai::error::classify::{self, Asked};
 use mica_ai::error::{Cause, CutPoint, Reply};
@@ -20,7 +20,7 @@ use crate::answer::wait;
 use crate::cache::{Prompt, Ticket};
 use crate::fault::{At, Fault, StreamError, Where};
 use crate::ids::Ids;
-use crate::pieces::pieces;
+use crate::pieces::{in_turns, pieces};
 use crate::preset::ErrorAnswer;
 use crate::scenario::{Call, Pacing, Scenario, Step, Stop, Turn};
 use crate::script::Script;
@@ -192,12 +192,7 @@ impl Player {
         let http = |error: &ErrorAnswer| {
             let preset = error.resolve();
             let status = StatusCode::from_u16(preset.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            let mut headers = HeaderMap::new();
-            for (name, value) in &preset.headers {
-                if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
-                    headers.insert(name, value);
-                }
-            }
+            let headers = preset.header_map();
             let asked = Asked {
                 model: self.model.clone(),
                 tried: "the script's key".to_owned(),
@@ -313,16 +308,8 @@ impl Player {
             ops.push(Op::OpenCall(id, call.name.clone()));
         }
         let texts: Vec<String> = calls.iter().map(Call::text).collect();
-        let mut rests: Vec<_> = texts.iter().map(|text| pieces(text, self.pacing.chars)).collect();
-        let mut any = true;
-        while any {
-            any = false;
-            for (offset, rest) in rests.iter_mut().enumerate() {
-                if let Some(piece) = rest.next() {
-                    any = true;
-                    ops.push(Op::Feed(first + offset, piece.to_owned()));
-                }
-            }
+        for (offset, piece) in in_turns(&texts, self.pacing.chars) {
+            ops.push(Op::Feed(first + offset, piece.to_owned()));
         }
         ops.extend((first..first + calls.len()).map(Op::Close));
     }

@@ -14,9 +14,29 @@ pub(crate) fn pieces(text: &str, chars: usize) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The pieces of several texts, taking turns: which text, and its next piece.
+pub(crate) fn in_turns(texts: &[String], chars: usize) -> Vec<(usize, &str)> {
+    let mut rests: Vec<_> = texts.iter().map(|text| pieces(text, chars)).collect();
+    let mut all = Vec::new();
+    loop {
+        let round: Vec<(usize, &str)> =
+            rests.iter_mut().enumerate().filter_map(|(which, rest)| Some((which, rest.next()?))).collect();
+        if round.is_empty() {
+            return all;
+        }
+        all.extend(round);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::pieces;
+    use super::{in_turns, pieces};
+
+    #[test]
+    fn texts_take_turns_until_each_is_told() {
+        let texts = ["abcd".to_owned(), String::new(), "x".to_owned()];
+        assert_eq!(in_turns(&texts, 2), [(0, "ab"), (2, "x"), (0, "cd")]);
+    }
 
     #[test]
     fn pieces_join_to_the_text_and_respect_characters() {

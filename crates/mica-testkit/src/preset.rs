@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 
 /// An HTTP error in place of an answer. In a scenario: `error = "azure_401"` or a table with `status` and `body`.
@@ -53,6 +54,19 @@ pub struct Preset {
     pub kinds: Vec<String>,
 }
 
+impl Preset {
+    /// The headers as HTTP has them. What HTTP cannot carry is left out; a test reads those of the presets.
+    pub fn header_map(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
+                headers.insert(name, value);
+            }
+        }
+        headers
+    }
+}
+
 static PRESETS: LazyLock<BTreeMap<String, Preset>> =
     // The file is part of the crate and a test reads it, so a failure here cannot reach a user.
     LazyLock::new(|| toml::from_str(include_str!("presets.toml")).unwrap_or_default());
@@ -78,6 +92,7 @@ mod tests {
         for (name, preset) in &read {
             assert!(preset.status >= 400, "{name}");
             assert!(!preset.kinds.is_empty(), "{name}");
+            assert_eq!(preset.header_map().len(), preset.headers.len(), "{name}");
             let is_json = preset.headers.get("content-type").is_none_or(|kind| kind.contains("json"));
             if is_json && !preset.body.is_empty() {
                 serde_json::from_str::<serde_json::Value>(&preset.body)

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 use mica_ai::{Dialect, Usage};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -331,13 +331,7 @@ pub(crate) fn failure(status: u16, body: &Value) -> Answer {
 
 fn http_error(error: &crate::preset::ErrorAnswer) -> Answer {
     let preset = error.resolve();
-    let mut headers = HeaderMap::new();
-    for (name, value) in &preset.headers {
-        // A scenario's header that HTTP cannot carry is left out; the presets' are read by a test.
-        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
-            headers.insert(name, value);
-        }
-    }
+    let mut headers = preset.header_map();
     if !headers.contains_key("content-type") {
         headers = json_type(headers);
     }

@@ -119,6 +119,14 @@ async fn every_fault_on_every_wire_has_the_expected_outcome() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_event_beyond_the_clients_limit_is_refused() {
+    let fault = Fault::HugeEvent { mib: 33 };
+    let transport = ScriptedTransport::new(Scenario::from(turn().fault(fault.clone())));
+    let (_, error) = outcome(&client(Dialect::Chat, &transport), request(Dialect::Chat)).await;
+    assert!(fault.expect(Dialect::Chat).allows(error), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_conversation_with_tools_passes_the_providers_checks_and_reads_the_cache() {
     for dialect in Dialect::ALL {
         for late_encrypted in [false, true] {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Frame, Part, Stage};
-use crate::pieces::pieces;
+use crate::pieces::{in_turns, pieces};
 use crate::route::Vendor;
 use crate::scenario::{Call, Step, Stop};
 
@@ -165,21 +165,10 @@ impl Writer<'_> {
             let call = json!({ "index": first + offset, "id": id, "type": "function", "function": { "name": call.name, "arguments": "" } });
             self.delta(&json!({ "tool_calls": [call] }), Part::Output, false);
         }
-        let chars = self.stage.pacing.chars;
         let texts: Vec<String> = calls.iter().map(Call::text).collect();
-        let mut rests: Vec<_> = texts.iter().map(|text| pieces(text, chars)).collect();
-        loop {
-            let mut any = false;
-            for (offset, rest) in rests.iter_mut().enumerate() {
-                if let Some(piece) = rest.next() {
-                    any = true;
-                    let call = json!({ "index": first + offset, "function": { "arguments": piece } });
-                    self.delta(&json!({ "tool_calls": [call] }), Part::Output, true);
-                }
-            }
-            if !any {
-                return;
-            }
+        for (offset, piece) in in_turns(&texts, self.stage.pacing.chars) {
+            let call = json!({ "index": first + offset, "function": { "arguments": piece } });
+            self.delta(&json!({ "tool_calls": [call] }), Part::Output, true);
         }
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Frame, Part, Stage, extend};
-use crate::pieces::pieces;
+use crate::pieces::{in_turns, pieces};
 use crate::scenario::{Call, Step, Stop};
 use crate::seal;
 
@@ -207,29 +207,20 @@ impl<'a> Writer<'a> {
     /// One call, or several whose argument deltas alternate.
     fn calls(&mut self, calls: &[Call], status: &str) {
         let first = self.output.len();
-        let mut open: Vec<(String, String, String)> = Vec::new();
+        let texts: Vec<String> = calls.iter().map(Call::text).collect();
+        let mut open: Vec<(String, String)> = Vec::new();
         for (offset, call) in calls.iter().enumerate() {
             let id = self.stage.ids.item("fc");
             let call_id = call.id.clone().unwrap_or_else(|| self.stage.ids.call());
             self.item_added(first + offset, &function_call(&id, &call_id, call, "", "in_progress"));
-            open.push((id, call_id, call.text()));
+            open.push((id, call_id));
         }
-        let chars = self.stage.pacing.chars;
-        let mut rests: Vec<Vec<&str>> =
-            open.iter().map(|(_, _, text)| pieces(text, chars).collect::<Vec<_>>()).collect();
-        for list in &mut rests {
-            list.reverse();
-        }
-        while rests.iter().any(|list| !list.is_empty()) {
-            for (offset, list) in rests.iter_mut().enumerate() {
-                if let Some(piece) = list.pop() {
-                    let place = json!({ "item_id": open[offset].0, "output_index": first + offset });
-                    self.delta("response.function_call_arguments.delta", &place, piece);
-                }
-            }
+        for (offset, piece) in in_turns(&texts, self.stage.pacing.chars) {
+            let place = json!({ "item_id": open[offset].0, "output_index": first + offset });
+            self.delta("response.function_call_arguments.delta", &place, piece);
         }
         for (offset, call) in calls.iter().enumerate() {
-            let (id, call_id, text) = &open[offset];
+            let ((id, call_id), text) = (&open[offset], &texts[offset]);
             let item = function_call(id, call_id, call, text, status);
             self.tell(
                 "response.function_call_arguments.done",
