@@ -25,8 +25,8 @@ It needs a C++ compiler, because libFuzzer is built from source; it needs no nig
   --input FILE   run one input, for example one that crashed, and stop
   --list         print the names of the targets
 
-Inputs that reach new code are kept in fuzz/corpus/<target>; fuzz/seeds/<target> has the committed ones to start
-from. A crash fails the command and leaves its input in fuzz/artifacts/<target>.
+Inputs that reach new code are kept in fuzz/corpus/<target>; fuzz/seeds/<target> and a dialect's fixtures are what it
+starts from. A crash fails the command and leaves its input in fuzz/artifacts/<target>.
 ";
 
 /// The instrumentation that cargo-fuzz asks for, without the sanitizer.
@@ -193,8 +193,12 @@ fn fuzz_one(fuzz: &Path, folder: &Path, target: &str, seconds: u64) -> Result<()
     let mut program = program(folder, target);
     program.arg(format!("-max_total_time={seconds}")).arg("-print_final_stats=1");
     program.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(corpus);
-    if seeds.is_dir() {
-        program.arg(seeds);
+    // A dialect's fixtures are the best seeds there are for its mapper.
+    let fixtures = workspace::root().join("crates/mica-ai/src/dialect").join(target).join("fixtures");
+    for folder in [seeds, fixtures] {
+        if folder.is_dir() {
+            program.arg(folder);
+        }
     }
     let status = program
         .stdin(Stdio::null())
