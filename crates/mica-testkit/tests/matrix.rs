@@ -2,73 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
+mod support;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
-use mica_ai::auth::NoCredential;
-use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
-use mica_ai::message::{Content, ResultStatus, ToolResult, User};
-use mica_ai::model::{Effort, ReasoningFacts, ReasoningStyle};
-use mica_ai::remote::Remote;
-use mica_ai::request::{CacheMark, CachePoint, CacheTtl, ToolDef};
+use mica_ai::message::{Content, ResultStatus, ToolResult};
+use mica_ai::request::{CacheMark, CachePoint, CacheTtl};
 use mica_ai::retry::{RetryPolicy, Retrying};
-use mica_ai::watchdog::{ModelClock, Watched};
-use mica_ai::{Assistant, Dialect, Model, Provider, Request, StopReason, StreamEvent};
-use mica_testkit::{Call, Fault, Scenario, ScriptedTransport, Step, Turn, WireOptions, cache};
+use mica_ai::{Assistant, Dialect, Request, StopReason};
+use mica_testkit::{Call, Fault, Scenario, ScriptedTransport, Step, Turn, WireOptions};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
-
-/// mica's client for a dialect, over a scripted transport.
-fn client(dialect: Dialect, transport: &ScriptedTransport) -> impl Provider + use<> {
-    let mut settings = EndpointSettings::new(HostKind::Foundry);
-    settings.resource = Some("scripted".into());
-    settings.auth = Some(AuthSettings::None {});
-    let (endpoint, _) = settings.resolve(&|_| None).unwrap();
-    let transport = Arc::new(transport.clone());
-    let remote = Remote::new(Arc::new(endpoint), dialect, Arc::new(NoCredential), transport);
-    Watched::new(remote, ModelClock::new(Duration::from_secs(90), None))
-}
-
-fn model(dialect: Dialect) -> Arc<Model> {
-    Arc::new(Model {
-        id: "m".into(),
-        name: "M".into(),
-        deployment: "m".into(),
-        dialect,
-        context: 200_000,
-        max_input: None,
-        max_output: 4000,
-        tools: true,
-        images: false,
-        structured_output: false,
-        reasoning: ReasoningFacts {
-            style: match dialect {
-                Dialect::Messages => ReasoningStyle::Adaptive,
-                Dialect::Responses | Dialect::Chat => ReasoningStyle::Effort,
-            },
-            levels: vec![Effort::Low, Effort::High],
-            min_budget: None,
-        },
-        rejects: vec![],
-        cache: cache::usual(dialect),
-        prices: None,
-    })
-}
-
-fn request(dialect: Dialect) -> Request {
-    let mut request = Request::new(model(dialect));
-    request.system = vec!["You answer questions about integrations. ".repeat(200)];
-    request.tools = vec![ToolDef {
-        name: "read".into(),
-        description: "Reads a file.".into(),
-        schema: json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
-        strictness: Default::default(),
-    }];
-    request.effort = Some(Effort::Low);
-    request.messages.push(User::text("What does HelloProxy do?").into());
-    request
-}
+use support::{client, outcome, request};
 
 const THINKING: &str = "Look first. Größe?";
 const TEXT: &str = "Ich lese die Datei 🦀 zuerst.";
@@ -78,18 +23,6 @@ fn turn() -> Turn {
         Call::new("read", json!({ "path": "a.xml" })).with_id("call_a"),
         Call::new("read", json!({ "path": "b.xml" })).with_id("call_b"),
     ]))
-}
-
-/// The outcome of an answer, and that it is the only one: the error's kind, or none.
-async fn outcome(provider: &impl Provider, request: Request) -> (Assistant, Option<&'static str>) {
-    let events: Vec<StreamEvent> =
-        provider.stream(Arc::new(request), CancellationToken::new()).collect().await;
-    assert_eq!(events.iter().filter(|event| event.is_terminal()).count(), 1);
-    match events.into_iter().last() {
-        Some(StreamEvent::Done { message }) => (*message, None),
-        Some(StreamEvent::Error { partial, error }) => (*partial, Some(error.kind())),
-        other => panic!("{other:?} is last"),
-    }
 }
 
 fn check_whole(message: &Assistant, dialect: Dialect) {
