@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use mica_ai::decode::Decoder;
-use mica_ai::model::{CacheFacts, ReasoningFacts};
 use mica_ai::{Assistant, Block, Dialect, Model, Origin, Outcome, StreamEvent};
 
 /// Decodes an answer whole and in pieces, and checks what must hold of any. The first byte chooses how large the
@@ -21,8 +20,11 @@ pub fn check_answer(dialect: Dialect, input: &[u8]) {
 
 fn decode<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<StreamEvent>, Outcome) {
     let origin = Origin { dialect, provider: "fuzz".to_owned(), model: "fuzz".to_owned() };
-    let mut decoder =
-        Decoder::new(dialect, Assistant::empty("answer".into(), origin), Arc::new(model(dialect)));
+    let mut decoder = Decoder::new(
+        dialect,
+        Assistant::empty("answer".into(), origin),
+        Arc::new(Model::assumed("fuzz", dialect)),
+    );
     let mut events = Vec::new();
     for piece in pieces {
         let ended = decoder.push(piece);
@@ -87,23 +89,4 @@ fn check_order(events: &[StreamEvent], outcome: &Outcome) {
 
 fn text(events: &[StreamEvent]) -> String {
     events.iter().map(|event| format!("{event:?}\n")).collect()
-}
-
-fn model(dialect: Dialect) -> Model {
-    Model {
-        id: "fuzz".to_owned(),
-        name: "Fuzz".to_owned(),
-        deployment: "fuzz".to_owned(),
-        dialect,
-        context: 100_000,
-        max_input: None,
-        max_output: 10_000,
-        tools: true,
-        images: true,
-        structured_output: true,
-        reasoning: ReasoningFacts::default(),
-        rejects: Vec::new(),
-        cache: CacheFacts::NONE,
-        prices: None,
-    }
 }

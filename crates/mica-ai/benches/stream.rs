@@ -28,7 +28,6 @@ use futures::StreamExt;
 use mica_ai::auth::NoCredential;
 use mica_ai::endpoint::Settings;
 use mica_ai::http::HttpTransport;
-use mica_ai::model::{CacheFacts, ReasoningFacts};
 use mica_ai::{Dialect, Message, Model, Provider, Remote, Request, StreamEvent, User};
 use rustix::time::{ClockId, clock_gettime};
 use tokio_util::sync::CancellationToken;
@@ -102,7 +101,7 @@ async fn measure(dialect: Dialect) -> f64 {
 
 /// Reads an answer the way an agent does: every event looked at, the message kept. Answers the message's length.
 async fn answer(provider: &Remote, dialect: Dialect) -> usize {
-    let mut request = Request::new(Arc::new(model(dialect)));
+    let mut request = Request::new(Arc::new(Model::assumed("bench", dialect)));
     request.messages = vec![Message::User(User::text("go on"))];
     let mut stream = provider.stream(Arc::new(request), CancellationToken::new());
     let mut deltas = 0;
@@ -130,25 +129,6 @@ fn mica(dialect: Dialect, url: &str) -> Remote {
     let endpoints = Settings::parse(&settings).unwrap().resolve(&|_| None).unwrap();
     let endpoint = Arc::clone(endpoints.iter().next().unwrap());
     Remote::new(endpoint, dialect, Arc::new(NoCredential), transport)
-}
-
-fn model(dialect: Dialect) -> Model {
-    Model {
-        id: "bench".into(),
-        name: "Bench".into(),
-        deployment: "bench".into(),
-        dialect,
-        context: 1_000_000,
-        max_input: None,
-        max_output: 100_000,
-        tools: true,
-        images: false,
-        structured_output: false,
-        reasoning: ReasoningFacts::default(),
-        rejects: Vec::new(),
-        cache: CacheFacts::NONE,
-        prices: None,
-    }
 }
 
 /// The least a client does.

@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use crate::message::Dialect;
-use crate::model::{CacheFacts, Model, ReasoningFacts};
+use crate::model::Model;
 
 mod check;
 mod error;
@@ -118,27 +117,6 @@ impl Catalogue {
         let model =
             self.keys.get(key).and_then(|id| self.models.get(id)).ok_or_else(|| self.unknown_model(given))?;
         Ok(Found { model: Arc::clone(model), by, bare: bare.to_owned() })
-    }
-
-    /// Facts that are safe to assume about a model nobody knows, reached over a dialect: a modest window, tools, no
-    /// parameters to choose, no cache marks, no prices.
-    pub fn unknown(name: &str, dialect: Dialect) -> Model {
-        Model {
-            id: name.to_owned(),
-            name: name.to_owned(),
-            deployment: name.to_owned(),
-            dialect,
-            context: 128_000,
-            max_input: None,
-            max_output: 8_192,
-            tools: true,
-            images: false,
-            structured_output: false,
-            reasoning: ReasoningFacts::default(),
-            rejects: Vec::new(),
-            cache: CacheFacts::NONE,
-            prices: None,
-        }
     }
 
     /// All models, by id.

@@ -273,6 +273,13 @@ pub struct ToolCall {
     pub arguments: Arguments,
 }
 
+impl ToolCall {
+    /// What this call came to, as a message with a fresh id.
+    pub fn result(&self, content: Vec<Content>, status: ResultStatus) -> ToolResult {
+        ToolResult { id: MessageId::fresh(), call: self.id.clone(), tool: self.name.clone(), content, status }
+    }
+}
+
 /// What a tool call came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {

@@ -47,6 +47,27 @@ pub struct Model {
 }
 
 impl Model {
+    /// Facts that are safe to assume about a model nobody knows, reached over a dialect: a modest window, tools, no
+    /// parameters to choose, no cache marks, no prices.
+    pub fn assumed(name: &str, dialect: Dialect) -> Self {
+        Self {
+            id: name.to_owned(),
+            name: name.to_owned(),
+            deployment: name.to_owned(),
+            dialect,
+            context: 128_000,
+            max_input: None,
+            max_output: 8_192,
+            tools: true,
+            images: false,
+            structured_output: false,
+            reasoning: ReasoningFacts::default(),
+            rejects: Vec::new(),
+            cache: CacheFacts::NONE,
+            prices: None,
+        }
+    }
+
     /// Whether a parameter may be sent.
     pub fn accepts(&self, parameter: Parameter) -> bool {
         !self.rejects.contains(&parameter)

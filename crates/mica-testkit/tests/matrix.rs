@@ -7,13 +7,12 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mica_ai::message::{Content, ResultStatus, ToolResult};
 use mica_ai::request::{CacheMark, CachePoint, CacheTtl};
 use mica_ai::retry::{RetryPolicy, Retrying};
 use mica_ai::{Assistant, Dialect, Request, StopReason};
 use mica_testkit::{Call, Fault, Scenario, ScriptedTransport, Step, Turn, WireOptions};
 use serde_json::json;
-use support::{client, outcome, request};
+use support::{client, continued, outcome, request};
 
 const THINKING: &str = "Look first. Größe?";
 const TEXT: &str = "Ich lese die Datei 🦀 zuerst.";
@@ -76,18 +75,7 @@ async fn a_conversation_with_tools_passes_the_providers_checks_and_reads_the_cac
             let (message, error) = outcome(&provider, request.clone()).await;
             assert_eq!(error, None, "{dialect}");
             check_whole(&message, dialect);
-            let calls: Vec<_> = message.calls().cloned().collect();
-            request.messages.push(message.into());
-            for call in calls {
-                let result = ToolResult {
-                    id: mica_ai::id::MessageId::fresh(),
-                    call: call.id,
-                    tool: call.name,
-                    content: vec![Content::text("<proxy/>")],
-                    status: ResultStatus::Ok,
-                };
-                request.messages.push(result.into());
-            }
+            request = continued(request, message);
             request.cache.marks = vec![tail(&request)];
             let (message, error) = outcome(&provider, request).await;
             let last = transport.script().last().unwrap();

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use mica_ai::message::{Content, ResultStatus, Seal, ToolResult, User};
-use mica_ai::model::{CacheFacts, ReasoningFacts};
 use mica_ai::{AiError, Block, Dialect, Model, Outcome, Provider, Request, StopReason, StreamEvent};
 use mica_testkit::{At, Call, Fault, Pacing, Scenario, ScriptedModel, Step, Stop, Then, Turn, When, Where};
 use serde_json::json;
@@ -13,22 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 fn model(dialect: Dialect) -> Arc<Model> {
-    Arc::new(Model {
-        id: "m".into(),
-        name: "M".into(),
-        deployment: String::new(),
-        dialect,
-        context: 1000,
-        max_input: None,
-        max_output: 100,
-        tools: true,
-        images: false,
-        structured_output: false,
-        reasoning: ReasoningFacts::default(),
-        rejects: vec![],
-        cache: CacheFacts::NONE,
-        prices: None,
-    })
+    Arc::new(Model { deployment: String::new(), ..Model::assumed("m", dialect) })
 }
 
 fn request(text: &str) -> Arc<Request> {

@@ -14,33 +14,15 @@ use futures::StreamExt;
 use http::{HeaderMap, HeaderValue};
 use mica_ai::auth::Credential;
 use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
-use mica_ai::message::{Content, ResultStatus, ToolResult};
 use mica_ai::retry::{RetryPolicy, Retrying};
-use mica_ai::{AiError, Assistant, Dialect, Message, Provider, Request, StopReason, StreamEvent};
+use mica_ai::{AiError, Dialect, Message, Provider, StopReason, StreamEvent};
 use mica_testkit::{At, Fault, Scenario, ScriptedTransport, StreamError, Turn, WireOptions};
 use serde_json::{Value, json};
-use support::{client, outcome, request, signed_client};
+use support::{client, continued, outcome, request, signed_client};
 use tokio_util::sync::CancellationToken;
 
 fn tool_turn() -> Turn {
     Turn::new().thinking("Look first.").call("read", json!({ "path": "a.xml" }))
-}
-
-/// The question, the model's answer to it, and the results of its calls.
-fn continued(mut request: Request, answer: Assistant) -> Request {
-    let calls: Vec<_> = answer.calls().cloned().collect();
-    request.messages.push(answer.into());
-    for call in calls {
-        let result = ToolResult {
-            id: mica_ai::id::MessageId::fresh(),
-            call: call.id,
-            tool: call.name,
-            content: vec![Content::text("<proxy/>")],
-            status: ResultStatus::Ok,
-        };
-        request.messages.push(result.into());
-    }
-    request
 }
 
 fn input(transport: &ScriptedTransport) -> Vec<Value> {
@@ -239,12 +221,12 @@ async fn an_answer_can_be_cancelled_anywhere() {
         Fault::Stall { at: At::BeforeOutput },
         Fault::Stall { at: At::Middle },
         Fault::KeepAliveOnly { every_ms: 100 },
-        Fault::SlowDrip { tick_ms: 20 },
+        Fault::SlowDrip { tick_ms: 1 },
     ];
     for fault in faults {
         for dialect in Dialect::ALL {
-            let turn =
-                Turn::new().text("Words that take their time to arrive, all of them.").fault(fault.clone());
+            let words = "Words that take their time to arrive. ".repeat(100);
+            let turn = Turn::new().text(words).fault(fault.clone());
             let transport = ScriptedTransport::new(Scenario::from(turn));
             let provider = Retrying::new(Arc::new(client(dialect, &transport)), RetryPolicy::default());
             let cancel = CancellationToken::new();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::*;
+use crate::message::Dialect;
 use crate::model::{CacheKind, Parameter, PriceRow, Prices, ReasoningStyle};
 use crate::usage::Usd;
 

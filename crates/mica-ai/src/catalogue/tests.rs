@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::message::Dialect;
+use crate::model::CacheFacts;
 use crate::model::{CacheKind, Effort, Parameter};
 use crate::usage::Usd;
 
@@ -97,7 +99,7 @@ fn an_unknown_name_says_what_to_do() {
 
 #[test]
 fn unknown_models_get_modest_facts() {
-    let model = Catalogue::unknown("qwen3:8b", Dialect::Chat);
+    let model = Model::assumed("qwen3:8b", Dialect::Chat);
     assert_eq!((model.context, model.max_output, model.tools), (128_000, 8_192, true));
     assert_eq!(model.cache, CacheFacts::NONE);
     assert_eq!(model.prices, None);

@@ -12,7 +12,7 @@ use crate::decode::Decoder;
 use crate::event::StreamEvent;
 use crate::id::MessageId;
 use crate::message::{Assistant, Dialect, Origin, StopReason};
-use crate::model::{CacheFacts, Model, ReasoningFacts};
+use crate::model::Model;
 use crate::stream::Outcome;
 
 /// Checks every answer in a folder, given relative to the crate's own.
@@ -54,7 +54,7 @@ pub(crate) fn check_folder(dialect: Dialect, folder: &str) {
 pub(crate) fn play<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
     let origin = Origin { dialect, provider: "fixture".to_owned(), model: "fixture-model".to_owned() };
     let message = Assistant::empty(MessageId::from("answer"), origin);
-    let mut decoder = Decoder::new(dialect, message, Arc::new(model(dialect)));
+    let mut decoder = Decoder::new(dialect, message, Arc::new(Model::assumed("fixture-model", dialect)));
     let mut events = Vec::new();
     for piece in pieces {
         let ended = decoder.push(piece);
@@ -73,26 +73,6 @@ pub(crate) fn play<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u
     };
     events.push(terminal);
     events.iter().map(|event| serde_json::to_string(event).expect("events serialise")).collect()
-}
-
-/// A model without prices: costs are not a mapper's business.
-fn model(dialect: Dialect) -> Model {
-    Model {
-        id: "fixture-model".to_owned(),
-        name: "Fixture".to_owned(),
-        deployment: "fixture-model".to_owned(),
-        dialect,
-        context: 200_000,
-        max_input: None,
-        max_output: 32_000,
-        tools: true,
-        images: true,
-        structured_output: true,
-        reasoning: ReasoningFacts::default(),
-        rejects: Vec::new(),
-        cache: CacheFacts::NONE,
-        prices: None,
-    }
 }
 
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {

@@ -153,7 +153,7 @@ impl Endpoints {
         let facts = found.as_ref().map_or(Facts::Assumed, |found| Facts::Known(found.by));
         let mut model = match found {
             Some(found) => (*found.model).clone(),
-            None => Catalogue::unknown(asked, dialect),
+            None => Model::assumed(asked, dialect),
         };
         model.deployment = deployment;
         model.dialect = dialect;

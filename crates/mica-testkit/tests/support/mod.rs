@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use mica_ai::auth::{Credential, NoCredential};
 use mica_ai::endpoint::{AuthSettings, Endpoint, EndpointSettings, HostKind};
-use mica_ai::message::User;
+use mica_ai::message::{Content, ResultStatus, User};
 use mica_ai::model::{Effort, ReasoningFacts, ReasoningStyle};
 use mica_ai::remote::Remote;
 use mica_ai::request::ToolDef;
@@ -42,16 +42,6 @@ pub fn signed_client(
 /// A model of a dialect that thinks, calls tools and caches.
 pub fn model(dialect: Dialect) -> Arc<Model> {
     Arc::new(Model {
-        id: "m".into(),
-        name: "M".into(),
-        deployment: "m".into(),
-        dialect,
-        context: 200_000,
-        max_input: None,
-        max_output: 4000,
-        tools: true,
-        images: false,
-        structured_output: false,
         reasoning: ReasoningFacts {
             style: match dialect {
                 Dialect::Messages => ReasoningStyle::Adaptive,
@@ -60,9 +50,8 @@ pub fn model(dialect: Dialect) -> Arc<Model> {
             levels: vec![Effort::Low, Effort::High],
             min_budget: None,
         },
-        rejects: vec![],
         cache: cache::usual(dialect),
-        prices: None,
+        ..Model::assumed("m", dialect)
     })
 }
 
@@ -91,4 +80,13 @@ pub async fn outcome(provider: &impl Provider, request: Request) -> (Assistant, 
         Some(StreamEvent::Error { partial, error }) => (*partial, Some(error.kind())),
         other => panic!("{other:?} is last"),
     }
+}
+
+/// The question, the model's answer to it, and the results of its calls.
+pub fn continued(mut request: Request, answer: Assistant) -> Request {
+    let results: Vec<_> =
+        answer.calls().map(|call| call.result(vec![Content::text("<proxy/>")], ResultStatus::Ok)).collect();
+    request.messages.push(answer.into());
+    request.messages.extend(results.into_iter().map(Into::into));
+    request
 }

@@ -18,20 +18,11 @@ use crate::request::{CachePlan, OutputFormat, ParallelCalls, Request, Strictness
 /// A model of a local server: few facts, no cache.
 fn local() -> Model {
     Model {
-        id: "llama".to_owned(),
         name: "Llama".to_owned(),
-        deployment: "llama-3".to_owned(),
-        dialect: Dialect::Chat,
-        context: 8192,
-        max_input: None,
         max_output: 4096,
-        tools: true,
         images: true,
         structured_output: true,
-        reasoning: ReasoningFacts::default(),
-        rejects: Vec::new(),
-        cache: CacheFacts::NONE,
-        prices: None,
+        ..Model::assumed("llama-3", Dialect::Chat)
     }
 }
 
