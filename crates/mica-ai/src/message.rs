@@ -68,6 +68,18 @@ impl User {
     }
 }
 
+impl From<&str> for User {
+    fn from(text: &str) -> Self {
+        User::text(text)
+    }
+}
+
+impl From<String> for User {
+    fn from(text: String) -> Self {
+        User::text(text)
+    }
+}
+
 /// What users and tools may say: text or an image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

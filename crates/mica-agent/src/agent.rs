@@ -1,0 +1,196 @@
+//! An agent that lives longer than a run: a conversation, queues, listeners, and one run at a time.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use mica_ai::User;
+use tokio::sync::{Mutex as RunLock, broadcast};
+
+use crate::approval::Decisions;
+use crate::context::Context;
+use crate::control::Control;
+use crate::event::{Event, EventSink, Listener};
+use crate::hooks::{HookStack, Hooks};
+use crate::id::RunId;
+use crate::outcome::Outcome;
+use crate::queue::{Full, Queues, Take};
+use crate::run;
+
+/// A run is going on, and there can be only one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a run is going on: steer it, queue a follow-up, interrupt it, or wait for its end")]
+pub struct Busy;
+
+/// A stateful agent. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Agent {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    context: RunLock<State>,
+    hooks: HookStack,
+    queues: Arc<Queues>,
+    control: Mutex<Control>,
+    listeners: Mutex<Vec<Arc<dyn Listener>>>,
+    subscribers: broadcast::Sender<Event>,
+    next: Arc<AtomicU64>,
+}
+
+struct State {
+    context: Context,
+    /// The run that is suspended.
+    suspended: Option<RunId>,
+}
+
+/// Events a subscriber may be behind before it misses some.
+const BACKLOG: usize = 4096;
+
+impl Agent {
+    /// An agent on a conversation. The hooks are asked in order, after the agent's own queues.
+    pub fn new(context: Context, hooks: Vec<Arc<dyn Hooks>>) -> Self {
+        let queues = Arc::new(Queues::default());
+        let mut stack = HookStack::new(vec![queues.clone()]);
+        for hooks in hooks {
+            stack.push(hooks);
+        }
+        Self {
+            inner: Arc::new(Inner {
+                context: RunLock::new(State { context, suspended: None }),
+                hooks: stack,
+                queues,
+                control: Mutex::new(Control::new()),
+                listeners: Mutex::new(Vec::new()),
+                subscribers: broadcast::Sender::new(BACKLOG),
+                next: Arc::new(AtomicU64::new(0)),
+            }),
+        }
+    }
+
+    /// Runs from a prompt until the agent stops. Calls of a suspended run that were never decided are answered as
+    /// declined: the person has moved on.
+    ///
+    /// # Errors
+    /// [`Busy`] while another run goes on.
+    pub async fn prompt(&self, message: impl Into<User>) -> Result<Outcome, Busy> {
+        let mut state = self.inner.context.try_lock().map_err(|_| Busy)?;
+        state.suspended = None;
+        let control = self.begin();
+        let sink = self.sink(RunId::fresh());
+        let input = vec![message.into().into()];
+        let outcome = run::run(input, &mut state.context, &self.inner.hooks, &sink, &control).await;
+        Ok(ended(&mut state, &sink, outcome))
+    }
+
+    /// Goes on with a suspended run, in the same run.
+    ///
+    /// # Errors
+    /// [`Busy`] while another run goes on.
+    pub async fn resume(&self, answers: Decisions) -> Result<Outcome, Busy> {
+        let mut state = self.inner.context.try_lock().map_err(|_| Busy)?;
+        let control = self.begin();
+        let sink = self.sink(state.suspended.take().unwrap_or_else(RunId::fresh));
+        let outcome = run::resume(answers, &mut state.context, &self.inner.hooks, &sink, &control).await;
+        Ok(ended(&mut state, &sink, outcome))
+    }
+
+    /// Says something that joins before the next model call. The calls under way finish.
+    ///
+    /// # Errors
+    /// [`Full`].
+    pub fn steer(&self, message: impl Into<User>) -> Result<(), Full> {
+        self.inner.queues.steer(message.into())
+    }
+
+    /// Says something for when the run would end.
+    ///
+    /// # Errors
+    /// [`Full`].
+    pub fn follow_up(&self, message: impl Into<User>) -> Result<(), Full> {
+        self.inner.queues.follow_up(message.into())
+    }
+
+    /// Cuts what is under way and says something instead. The run goes on with it.
+    ///
+    /// # Errors
+    /// [`Full`]; nothing is cut then.
+    pub fn interrupt(&self, message: impl Into<User>) -> Result<(), Full> {
+        self.steer(message)?;
+        self.control().interrupt();
+        Ok(())
+    }
+
+    /// Ends the run. What was said is kept; what is queued stays queued.
+    pub fn abort(&self) {
+        self.control().abort();
+    }
+
+    /// Takes back what is queued.
+    pub fn take_back(&self) -> Vec<User> {
+        self.inner.queues.take_back()
+    }
+
+    /// Sets how much of a queue is taken at once.
+    pub fn set_take(&self, take: Take) {
+        self.inner.queues.set_take(take);
+    }
+
+    /// Events from now on. A subscriber that falls behind by thousands misses the oldest and is told how many.
+    pub fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.inner.subscribers.subscribe()
+    }
+
+    /// Adds a listener that misses nothing: runs wait for it.
+    pub fn listen(&self, listener: Arc<dyn Listener>) {
+        self.inner.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
+    }
+
+    /// Looks at the conversation, or changes it, between runs.
+    ///
+    /// # Errors
+    /// [`Busy`] while a run goes on.
+    pub async fn with<R>(&self, look: impl FnOnce(&mut Context) -> R) -> Result<R, Busy> {
+        let mut state = self.inner.context.try_lock().map_err(|_| Busy)?;
+        Ok(look(&mut state.context))
+    }
+
+    fn begin(&self) -> Control {
+        let control = Control::new();
+        *self.inner.control.lock().unwrap_or_else(PoisonError::into_inner) = control.clone();
+        control
+    }
+
+    fn control(&self) -> Control {
+        self.inner.control.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn sink(&self, run: RunId) -> EventSink {
+        let inner = Arc::clone(&self.inner);
+        EventSink::new(run, Arc::clone(&self.inner.next), Arc::new(FanOut { inner }))
+    }
+}
+
+fn ended(state: &mut State, sink: &EventSink, outcome: Outcome) -> Outcome {
+    if matches!(outcome, Outcome::Suspended { .. }) {
+        state.suspended = Some(sink.run().clone());
+    }
+    outcome
+}
+
+/// Tells every listener, and whoever subscribed.
+struct FanOut {
+    inner: Arc<Inner>,
+}
+
+#[async_trait]
+impl Listener for FanOut {
+    async fn event(&self, event: Event) {
+        let listeners = self.inner.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for listener in listeners {
+            listener.event(event.clone()).await;
+        }
+        // Nobody may be subscribed, which is fine.
+        let _ = self.inner.subscribers.send(event);
+    }
+}

@@ -1,0 +1,200 @@
+//! What a run tells: events with ids and sequence numbers, deltas only.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use mica_ai::event::Retry;
+use mica_ai::id::{CallId, MessageId};
+use mica_ai::message::ResultStatus;
+use mica_ai::{Message, StopReason, StreamEvent, Usage};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::approval::{Ask, Decision};
+use crate::id::RunId;
+use crate::outcome::Outcome;
+
+/// One event of a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Event {
+    /// Its number within the session, without gaps. A client that reconnects says the last one it has.
+    pub seq: u64,
+    /// The run it belongs to.
+    pub run: RunId,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened.
+///
+/// Order of a run: `RunStart`; turns; `RunEnd`. Order of a turn: `TurnStart`; the messages that join before the model
+/// is asked, each as `Message`; then `AnswerStart`, any `Answer` deltas, `AnswerEnd`; then for each call `CallStart`,
+/// `CallProgress`, `CallEnd`; then the results as `Message`, in call order; `TurnEnd`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum EventKind {
+    /// A run began, or went on after a suspension.
+    RunStart,
+    /// A turn began.
+    TurnStart {
+        /// Its number within the run, from 1.
+        turn: u32,
+    },
+    /// A message that was not streamed: what a user said, or what a call came to.
+    Message {
+        /// The message.
+        message: Message,
+    },
+    /// The model is being asked.
+    AnswerStart {
+        /// The id the answer will have.
+        message: MessageId,
+    },
+    /// A piece of the answer.
+    Answer {
+        /// The answer it belongs to.
+        message: MessageId,
+        /// The piece. Never a terminal event.
+        delta: StreamEvent,
+    },
+    /// An attempt to ask the model failed, and will be made again.
+    Retry(Retry),
+    /// The answer ended.
+    AnswerEnd {
+        /// The answer.
+        message: MessageId,
+        /// Why it ended.
+        stop: StopReason,
+        /// What it took.
+        usage: Usage,
+    },
+    /// A call is about to run.
+    CallStart {
+        /// The call.
+        call: CallId,
+        /// The tool.
+        tool: String,
+        /// The tool's name for people.
+        label: String,
+        /// The arguments it runs with, after the gate.
+        arguments: Value,
+    },
+    /// A running call tells how far it is.
+    CallProgress {
+        /// The call.
+        call: CallId,
+        /// What is new.
+        news: String,
+    },
+    /// A call ended, or was not run.
+    CallEnd {
+        /// The call.
+        call: CallId,
+        /// Whether it worked.
+        status: ResultStatus,
+        /// What the tool gave besides what the model reads.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        details: Option<Value>,
+    },
+    /// A person's answer is needed.
+    ApprovalAsked {
+        /// What is asked.
+        ask: Ask,
+    },
+    /// A person, or a rule, answered.
+    ApprovalGiven {
+        /// The call.
+        call: CallId,
+        /// The answer.
+        decision: Decision,
+    },
+    /// The window was changed between turns.
+    Window {
+        /// What was done, and why.
+        change: WindowChange,
+    },
+    /// What the run took so far.
+    Usage {
+        /// All calls of the run together.
+        usage: Usage,
+    },
+    /// Something a person should know.
+    Notice {
+        /// In words.
+        text: String,
+    },
+    /// A turn ended.
+    TurnEnd {
+        /// Its number.
+        turn: u32,
+    },
+    /// The run ended.
+    RunEnd {
+        /// How.
+        outcome: Outcome,
+    },
+}
+
+/// What was done to the window between turns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WindowChange {
+    /// For example `compaction` or `pruning`.
+    pub kind: String,
+    /// Why.
+    pub reason: String,
+    /// Tokens before, as far as known.
+    pub before: u64,
+    /// Tokens after, as estimated.
+    pub after: u64,
+}
+
+/// Someone who is told.
+#[async_trait]
+pub trait Listener: Send + Sync {
+    /// Takes an event. The run waits until it is taken: a slow listener slows the run instead of losing events.
+    async fn event(&self, event: Event);
+}
+
+/// Where a run tells what happens. Clones share one sequence.
+#[derive(Clone)]
+pub struct EventSink {
+    run: RunId,
+    next: Arc<AtomicU64>,
+    listener: Arc<dyn Listener>,
+}
+
+impl EventSink {
+    /// A sink for a run, whose first event gets the number that `next` holds.
+    pub fn new(run: RunId, next: Arc<AtomicU64>, listener: Arc<dyn Listener>) -> Self {
+        Self { run, next, listener }
+    }
+
+    /// Tells something.
+    pub async fn tell(&self, kind: EventKind) {
+        let seq = self.next.fetch_add(1, Ordering::SeqCst);
+        self.listener.event(Event { seq, run: self.run.clone(), kind }).await;
+    }
+
+    /// The run this is for.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+}
+
+/// A listener that hears nothing.
+pub struct Deaf;
+
+#[async_trait]
+impl Listener for Deaf {
+    async fn event(&self, _: Event) {}
+}
+
+/// Sends events into a bounded channel; waits when it is full. Events are dropped once nobody receives.
+#[async_trait]
+impl Listener for tokio::sync::mpsc::Sender<Event> {
+    async fn event(&self, event: Event) {
+        let _ = self.send(event).await;
+    }
+}

@@ -1,0 +1,233 @@
+//! Where others have a say: one trait, every method with a default.
+//!
+//! The loop itself decides nothing about limits, rules, windows or records. It asks.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mica_ai::message::ToolCall;
+use mica_ai::{AiError, Message, Request};
+
+use crate::approval::{Ask, Decision, Verdict};
+use crate::context::Context;
+use crate::event::WindowChange;
+use crate::outcome::{Limit, RunError};
+use crate::tool::{Args, ToolOutput, ToolSpec};
+
+/// What to do before the model is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Ask it.
+    Go,
+    /// Do not: a limit is reached.
+    Stop(Limit),
+    /// A limit is reached, but let it say goodbye: one more answer, without tools.
+    Close(Limit),
+}
+
+/// What to do about an answer that failed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Recovery {
+    /// Nothing can be done.
+    GiveUp,
+    /// Something was done about it: ask again.
+    AskAgain,
+}
+
+/// A call at the gate.
+pub struct Gated<'a> {
+    /// The call as the model made it.
+    pub call: &'a ToolCall,
+    /// The tool.
+    pub spec: &'a ToolSpec,
+    /// The arguments. A gate may change them; the gates after it see the change.
+    pub args: Args,
+}
+
+/// What was said or done, to be kept.
+#[derive(Debug, Clone, Copy)]
+pub enum Record<'a> {
+    /// The model is about to be asked: a run that ends here ended in an unfinished turn.
+    TurnOpen,
+    /// A message of the conversation.
+    Message(&'a Message),
+    /// The calls of the last answer wait for a person.
+    Asked(&'a [Ask]),
+}
+
+/// Everything a product can have a say in.
+///
+/// Contract: a hook that fails or takes too long means no. `gate` cannot fail: it denies. All hooks are called from
+/// the run's own task, one at a time.
+#[async_trait]
+pub trait Hooks: Send + Sync {
+    /// Before the model is asked: limits are judged here, and the window is made to fit. May change the conversation;
+    /// what it did it returns, and it is told.
+    ///
+    /// # Errors
+    /// [`RunError`] ends the run.
+    async fn before_turn(&self, cx: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
+        let _ = cx;
+        Ok((Step::Go, Vec::new()))
+    }
+
+    /// The request as it will be sent: cache marks, settings. Must not touch what was sent before.
+    fn shape(&self, request: &mut Request, cx: &Context) {
+        let _ = (request, cx);
+    }
+
+    /// An answer failed.
+    ///
+    /// # Errors
+    /// [`RunError`] ends the run.
+    async fn on_failure(&self, error: &AiError, cx: &mut Context) -> Result<Recovery, RunError> {
+        let _ = (error, cx);
+        Ok(Recovery::GiveUp)
+    }
+
+    /// Whether a call may run. May change its arguments. By default no opinion.
+    async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
+        let _ = (gated, cx);
+        Verdict::Pass
+    }
+
+    /// Answers questions in place. `None`: nobody is there, and the run is suspended.
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        let _ = asks;
+        None
+    }
+
+    /// After a call, before the model reads what it came to. `Err` of a tool is not passed here.
+    async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
+        let _ = (call, spec, output);
+    }
+
+    /// Messages that arrived meanwhile and join before the next model call.
+    async fn steering(&self) -> Vec<Message> {
+        Vec::new()
+    }
+
+    /// Messages that wait for the run to be done otherwise.
+    async fn follow_up(&self) -> Vec<Message> {
+        Vec::new()
+    }
+
+    /// Keeps what was said. Returns when it is safe: the next model call waits for it.
+    ///
+    /// # Errors
+    /// In words. The run ends: nothing is asked that could not be recorded.
+    async fn record(&self, record: Record<'_>) -> Result<(), String> {
+        let _ = record;
+        Ok(())
+    }
+}
+
+/// Hooks that have nothing to say.
+pub struct NoHooks;
+
+impl Hooks for NoHooks {}
+
+/// Several hooks as one, in order.
+///
+/// `before_turn`: all, until one stops. `shape`, `after_tool`, `record`: all. `gate`: all, each seeing the arguments as
+/// the one before left them; the first denial counts, else the first question, else an explicit yes. `approve`: the first that answers.
+/// `on_failure`: the first that did something. `steering`, `follow_up`: all together.
+#[derive(Clone, Default)]
+pub struct HookStack {
+    hooks: Vec<Arc<dyn Hooks>>,
+}
+
+impl HookStack {
+    /// Hooks in the order they are asked.
+    pub fn new(hooks: Vec<Arc<dyn Hooks>>) -> Self {
+        Self { hooks }
+    }
+
+    /// Adds hooks behind the others.
+    pub fn push(&mut self, hooks: Arc<dyn Hooks>) {
+        self.hooks.push(hooks);
+    }
+}
+
+#[async_trait]
+impl Hooks for HookStack {
+    async fn before_turn(&self, cx: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
+        let mut changes = Vec::new();
+        for hooks in &self.hooks {
+            let (step, more) = hooks.before_turn(cx).await?;
+            changes.extend(more);
+            if step != Step::Go {
+                return Ok((step, changes));
+            }
+        }
+        Ok((Step::Go, changes))
+    }
+
+    fn shape(&self, request: &mut Request, cx: &Context) {
+        for hooks in &self.hooks {
+            hooks.shape(request, cx);
+        }
+    }
+
+    async fn on_failure(&self, error: &AiError, cx: &mut Context) -> Result<Recovery, RunError> {
+        for hooks in &self.hooks {
+            if hooks.on_failure(error, cx).await? == Recovery::AskAgain {
+                return Ok(Recovery::AskAgain);
+            }
+        }
+        Ok(Recovery::GiveUp)
+    }
+
+    async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
+        let mut strictest = Verdict::Pass;
+        for hooks in &self.hooks {
+            let verdict = hooks.gate(gated, cx).await;
+            match (&verdict, &strictest) {
+                (Verdict::Deny { .. }, _) => return verdict,
+                (Verdict::Ask { .. }, Verdict::Pass | Verdict::Allow) | (Verdict::Allow, Verdict::Pass) => {
+                    strictest = verdict;
+                }
+                _ => {}
+            }
+        }
+        strictest
+    }
+
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        for hooks in &self.hooks {
+            if let Some(decisions) = hooks.approve(asks).await {
+                return Some(decisions);
+            }
+        }
+        None
+    }
+
+    async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
+        for hooks in &self.hooks {
+            hooks.after_tool(call, spec, output).await;
+        }
+    }
+
+    async fn steering(&self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        for hooks in &self.hooks {
+            messages.extend(hooks.steering().await);
+        }
+        messages
+    }
+
+    async fn follow_up(&self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        for hooks in &self.hooks {
+            messages.extend(hooks.follow_up().await);
+        }
+        messages
+    }
+
+    async fn record(&self, record: Record<'_>) -> Result<(), String> {
+        for hooks in &self.hooks {
+            hooks.record(record).await?;
+        }
+        Ok(())
+    }
+}
