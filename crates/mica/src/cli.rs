@@ -1,0 +1,217 @@
+//! What can be typed: commands, flags, and their help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// An agent that works where you are.
+#[derive(Debug, Parser)]
+#[command(name = "mica", version, about, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 error, 2 wrong usage, 3 a limit was reached, 4 an approval is needed, \
+                        130 aborted.\nWith text on standard input, it is added to the prompt."
+)]
+pub struct Cli {
+    /// What to do. Without it: the interactive mode, or one run when -p or --continue is given
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// How a run goes.
+    #[command(flatten)]
+    pub run: RunFlags,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Drive an agent over a pipe: JSON lines in, JSON lines out
+    Rpc(RpcFlags),
+    /// Look at, export, fork and delete sessions
+    Sessions {
+        /// What to do with them
+        #[command(subcommand)]
+        command: SessionsCommand,
+    },
+    /// List the models that are known and where they would be asked
+    Models {
+        /// Only models whose name contains this
+        filter: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look at the configuration and where each value comes from
+    Config {
+        /// What to look at
+        #[command(subcommand)]
+        command: Option<ConfigCommand>,
+    },
+    /// Trust the settings in a project's .mica folder, as they are now
+    Trust {
+        /// The project; the current folder when absent
+        folder: Option<PathBuf>,
+        /// Take the trust back
+        #[arg(long)]
+        revoke: bool,
+    },
+    /// Check what is configured and reachable, and say how to mend what is not
+    Doctor {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+        /// Ask the model one short question as well
+        #[arg(long)]
+        ask: bool,
+    },
+    /// Write shell completions to standard output
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual page to standard output
+    Man,
+}
+
+/// What to do with sessions.
+#[derive(Debug, Subcommand)]
+pub enum SessionsCommand {
+    /// List them, the newest first
+    List {
+        /// Of all projects, not only this one
+        #[arg(long)]
+        all: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one
+    Show {
+        /// Its id, or the beginning of it
+        id: String,
+    },
+    /// Write one as a document to standard output, or to a file
+    Export {
+        /// Its id, or the beginning of it
+        id: String,
+        /// The form
+        #[arg(long, value_enum, default_value_t = ExportForm::Markdown)]
+        form: ExportForm,
+        /// Where to; standard output when absent
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+    /// Begin a new session with what one said until an entry
+    Fork {
+        /// Its id, or the beginning of it
+        id: String,
+        /// The entry; the current one when absent
+        #[arg(long)]
+        at: Option<String>,
+    },
+    /// Delete sessions
+    Rm {
+        /// Their ids, or the beginnings of them
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+}
+
+/// The form of an exported session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// Markdown
+    Markdown,
+    /// One HTML file that needs no other
+    Html,
+}
+
+/// What to look at in the configuration.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// All values that are set, and where
+    List,
+    /// One value: what each layer says, and which one counts
+    Explain {
+        /// For example `model` or `limits.turns`
+        key: String,
+    },
+    /// Where the files are
+    Paths,
+}
+
+/// How an agent over a pipe is set up.
+#[derive(Debug, Args)]
+pub struct RpcFlags {}
+
+/// How a run goes. These flags win over every configuration file.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RunFlags {
+    /// Run once with this prompt, print the answer, and exit. `-` reads it from standard input
+    #[arg(short, long, value_name = "PROMPT")]
+    pub prompt: Option<String>,
+    /// What is printed
+    #[arg(long, value_enum, value_name = "FORM", global = true)]
+    pub output: Option<Output>,
+    /// Go on with the newest session of this folder
+    #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
+    pub go_on: bool,
+    /// Go on with this session: its id, or the beginning of it
+    #[arg(long, value_name = "ID")]
+    pub resume: Option<String>,
+    /// Keep no session
+    #[arg(long)]
+    pub no_session: bool,
+    /// The model, as `MODEL` or `ENDPOINT/MODEL`
+    #[arg(long, short, value_name = "NAME", global = true)]
+    pub model: Option<String>,
+    /// The dialect to speak: responses, messages or chat. Chosen by the model when absent
+    #[arg(long, value_name = "DIALECT", global = true)]
+    pub dialect: Option<String>,
+    /// Ask an OpenAI-compatible server at this address
+    #[arg(long, value_name = "URL", global = true)]
+    pub base_url: Option<String>,
+    /// The variable that holds the key for --base-url
+    #[arg(long, value_name = "VARIABLE", global = true)]
+    pub api_key_env: Option<String>,
+    /// How hard to think: none, minimal, low, medium, high, xhigh, max
+    #[arg(long, value_name = "LEVEL", global = true)]
+    pub effort: Option<String>,
+    /// Turns of one run at most
+    #[arg(long, value_name = "N", global = true)]
+    pub max_turns: Option<u32>,
+    /// Dollars one run may cost
+    #[arg(long, value_name = "USD", global = true)]
+    pub max_cost: Option<f64>,
+    /// Seconds one run may take, not counting people
+    #[arg(long, value_name = "SECONDS", global = true)]
+    pub max_time: Option<u64>,
+    /// How much it may do: ask, plan or edit
+    #[arg(long, value_name = "MODE", global = true)]
+    pub mode: Option<String>,
+    /// The domain pack; found by looking at the folder when absent
+    #[arg(long, value_name = "NAME", global = true)]
+    pub pack: Option<String>,
+    /// Allow calls without asking: a tool, or `tool(glob)`. Can be given several times
+    #[arg(long, value_name = "RULE", global = true)]
+    pub allow: Vec<String>,
+    /// Allow every call that the mode allows, without asking
+    #[arg(long, short, global = true)]
+    pub yes: bool,
+    /// The plain interactive mode, without a full screen
+    #[arg(long)]
+    pub plain: bool,
+    /// Work in this folder
+    #[arg(long, short = 'C', value_name = "FOLDER", global = true)]
+    pub directory: Option<PathBuf>,
+}
+
+/// What a run prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// The answer as text; what the agent does goes to standard error
+    #[default]
+    Text,
+    /// One JSON object at the end: the answer, the outcome, what it took
+    Json,
+    /// Every event as a JSON line, as it happens
+    StreamJson,
+}

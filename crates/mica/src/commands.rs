@@ -1,0 +1,5 @@
+//! Commands that run no agent.
+
+pub mod config;
+pub mod models;
+pub mod trust;

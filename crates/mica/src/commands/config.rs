@@ -1,0 +1,47 @@
+//! `mica config`: what is set, and where.
+
+use std::fmt::Write as _;
+
+use anyhow::{Result, bail};
+
+use crate::cli::ConfigCommand;
+use crate::config::{self, Config};
+use crate::surroundings::Surroundings;
+
+/// The text to print.
+///
+/// # Errors
+/// A key that is set nowhere.
+pub fn run(command: &ConfigCommand, config: &Config, surroundings: &Surroundings) -> Result<String> {
+    let mut out = String::new();
+    match command {
+        ConfigCommand::List => {
+            let rows = config.list();
+            let width = rows.iter().map(|(key, ..)| key.len()).max().unwrap_or(0);
+            for (key, value, source) in rows {
+                let _ = writeln!(out, "{key:<width$} = {value}  # {source}");
+            }
+        }
+        ConfigCommand::Explain { key } => {
+            let layers = config.explain(key);
+            if layers.is_empty() {
+                let known: Vec<String> = config.list().into_iter().map(|(key, ..)| key).collect();
+                bail!("{key:?} is set nowhere; these are: {}", known.join(", "));
+            }
+            let last = layers.len() - 1;
+            for (position, (source, value)) in layers.into_iter().enumerate() {
+                let counts = if position == last { "counts" } else { "overruled" };
+                let _ = writeln!(out, "{value}  from {source} ({counts})");
+            }
+        }
+        ConfigCommand::Paths => {
+            let _ = writeln!(out, "settings  {}", config::user_file(surroundings).display());
+            let _ = writeln!(out, "project   {}", config::project_file(&surroundings.folder).display());
+            let _ = writeln!(out, "sessions  {}", surroundings.data.join("sessions").display());
+        }
+    }
+    for note in &config.notes {
+        let _ = writeln!(out, "note: {note}");
+    }
+    Ok(out)
+}

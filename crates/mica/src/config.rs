@@ -1,0 +1,277 @@
+//! Settings in layers: what is built in, the user's file, the project's file when it is trusted, variables, flags.
+//!
+//! Later layers win, value by value. Every value can say where it comes from.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use crate::cli::RunFlags;
+use crate::surroundings::Surroundings;
+
+pub mod trust;
+
+/// One layer and where it comes from.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// For people: a path, "flags", "environment", "built in".
+    pub source: String,
+    /// What it says.
+    pub table: Table,
+}
+
+/// All layers, the weakest first.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The layers.
+    pub layers: Vec<Layer>,
+    /// What a person should know: a project file that is not trusted, for example.
+    pub notes: Vec<String>,
+}
+
+/// What the layers come to.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Values {
+    /// The model, as `MODEL` or `ENDPOINT/MODEL`.
+    pub model: Option<String>,
+    /// The dialect to speak.
+    pub dialect: Option<String>,
+    /// How hard to think.
+    pub effort: Option<String>,
+    /// Output tokens of one answer at most.
+    pub max_output: Option<u64>,
+    /// How much a run may do.
+    #[serde(default)]
+    pub mode: Option<String>,
+    /// The domain pack.
+    pub pack: Option<String>,
+    /// Calls that run without asking.
+    #[serde(default)]
+    pub allow: Vec<String>,
+    /// Calls that never run.
+    #[serde(default)]
+    pub deny: Vec<String>,
+    /// Ends of a run.
+    #[serde(default)]
+    pub limits: LimitValues,
+    /// What is kept of old sessions.
+    #[serde(default)]
+    pub sessions: SessionValues,
+    /// Where models are served.
+    #[serde(default)]
+    pub endpoints: Vec<Value>,
+    /// What is known of models, over what is built in.
+    #[serde(default)]
+    pub models: Table,
+}
+
+/// Ends of a run.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitValues {
+    /// Turns.
+    pub turns: Option<u32>,
+    /// Dollars.
+    pub cost: Option<f64>,
+    /// Seconds, not counting people.
+    pub time: Option<u64>,
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Seconds without an event from the model.
+    pub idle: Option<u64>,
+}
+
+/// What is kept of old sessions.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionValues {
+    /// Days until a session may go; never when absent.
+    pub keep_days: Option<u32>,
+}
+
+const BUILT_IN: &str = include_str!("config/default.toml");
+
+/// Variables that stand for a setting.
+const VARIABLES: [(&str, &str); 4] =
+    [("MICA_MODEL", "model"), ("MICA_DIALECT", "dialect"), ("MICA_EFFORT", "effort"), ("MICA_MODE", "mode")];
+
+impl Config {
+    /// Reads all layers.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no TOML, with its path and the line.
+    pub fn read(surroundings: &Surroundings, flags: &RunFlags) -> Result<Self> {
+        let mut config = Config { layers: Vec::new(), notes: Vec::new() };
+        config.add("built in", parse(BUILT_IN, "built in")?);
+        let user = user_file(surroundings);
+        if let Some(text) = text_of(&user)? {
+            config.add(user.display().to_string(), parse(&text, &user.display().to_string())?);
+        }
+        let project = project_file(&surroundings.folder);
+        if let Some(text) = text_of(&project)? {
+            if trust::is_trusted(surroundings, &text) {
+                config.add(project.display().to_string(), parse(&text, &project.display().to_string())?);
+            } else {
+                config.notes.push(format!(
+                    "{} is not used, because it is not trusted: read it, then run `mica trust`",
+                    project.display()
+                ));
+            }
+        }
+        let mut variables = Table::new();
+        for (variable, key) in VARIABLES {
+            if let Some(value) = surroundings.variable(variable) {
+                variables.insert(key.to_owned(), Value::String(value));
+            }
+        }
+        config.add("environment", variables);
+        config.add("flags", from_flags(flags)?);
+        Ok(config)
+    }
+
+    fn add(&mut self, source: impl Into<String>, table: Table) {
+        if !table.is_empty() {
+            self.layers.push(Layer { source: source.into(), table });
+        }
+    }
+
+    /// What the layers come to.
+    ///
+    /// # Errors
+    /// A value of the wrong kind or a key nobody knows, with the layer that says it.
+    pub fn values(&self) -> Result<Values> {
+        // Each layer alone first, so that a mistake is told with the file it is in.
+        for layer in &self.layers {
+            Values::deserialize(layer.table.clone())
+                .with_context(|| format!("the settings in {} are wrong", layer.source))?;
+        }
+        let mut merged = Table::new();
+        for layer in &self.layers {
+            merge(&mut merged, &layer.table);
+        }
+        Values::deserialize(merged).context("the settings do not fit together")
+    }
+
+    /// What each layer says of a key, the weakest first. The last one counts.
+    pub fn explain(&self, key: &str) -> Vec<(&str, &Value)> {
+        self.layers
+            .iter()
+            .filter_map(|layer| Some((layer.source.as_str(), find(&layer.table, key)?)))
+            .collect()
+    }
+
+    /// All keys that are set, with the value that counts and where it comes from.
+    pub fn list(&self) -> Vec<(String, &Value, &str)> {
+        let mut keys: Vec<String> = Vec::new();
+        for layer in &self.layers {
+            collect(&layer.table, "", &mut keys);
+        }
+        keys.sort();
+        keys.dedup();
+        keys.into_iter()
+            .filter_map(|key| {
+                let (source, value) = self.explain(&key).pop()?;
+                Some((key, value, source))
+            })
+            .collect()
+    }
+}
+
+/// The user's settings.
+pub fn user_file(surroundings: &Surroundings) -> PathBuf {
+    surroundings.config.join("config.toml")
+}
+
+/// A project's settings.
+pub fn project_file(folder: &Path) -> PathBuf {
+    folder.join(".mica").join("config.toml")
+}
+
+fn text_of(path: &Path) -> Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    }
+}
+
+fn parse(text: &str, source: &str) -> Result<Table> {
+    text.parse::<Table>().with_context(|| format!("{source} is no TOML"))
+}
+
+fn from_flags(flags: &RunFlags) -> Result<Table> {
+    let mut table = Table::new();
+    let mut limits = Table::new();
+    let texts = [
+        ("model", &flags.model),
+        ("dialect", &flags.dialect),
+        ("effort", &flags.effort),
+        ("mode", &flags.mode),
+        ("pack", &flags.pack),
+    ];
+    for (key, value) in texts {
+        if let Some(value) = value {
+            table.insert(key.to_owned(), Value::String(value.clone()));
+        }
+    }
+    if !flags.allow.is_empty() {
+        table.insert("allow".to_owned(), flags.allow.clone().into());
+    }
+    if let Some(turns) = flags.max_turns {
+        limits.insert("turns".to_owned(), Value::Integer(turns.into()));
+    }
+    if let Some(cost) = flags.max_cost {
+        if !cost.is_finite() || cost < 0.0 {
+            bail!("--max-cost takes an amount of dollars, for example 0.50");
+        }
+        limits.insert("cost".to_owned(), Value::Float(cost));
+    }
+    if let Some(seconds) = flags.max_time {
+        limits.insert("time".to_owned(), Value::Integer(i64::try_from(seconds).unwrap_or(i64::MAX)));
+    }
+    if !limits.is_empty() {
+        table.insert("limits".to_owned(), Value::Table(limits));
+    }
+    Ok(table)
+}
+
+/// Puts `over` over `under`: tables value by value; lists of endpoints one after the other, the stronger first; other
+/// lists whole.
+fn merge(under: &mut Table, over: &Table) {
+    for (key, value) in over {
+        match (under.get_mut(key), value) {
+            (Some(Value::Table(under)), Value::Table(over)) => merge(under, over),
+            (Some(Value::Array(under)), Value::Array(over)) if key == "endpoints" => {
+                let mut all = over.clone();
+                all.append(under);
+                *under = all;
+            }
+            _ => {
+                under.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+fn find<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    match key.split_once('.') {
+        None => table.get(key),
+        Some((first, rest)) => find(table.get(first)?.as_table()?, rest),
+    }
+}
+
+fn collect(table: &Table, prefix: &str, keys: &mut Vec<String>) {
+    for (key, value) in table {
+        let name = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            Value::Table(inner) => collect(inner, &name, keys),
+            _ => keys.push(name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! From settings to a model that can be asked: endpoints, catalogue, credentials, network.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use mica_ai::Catalogue;
+use mica_ai::auth::Clock;
+use mica_ai::connect::Means;
+use mica_ai::endpoint::{Choice, Endpoints, Settings};
+use mica_ai::http::HttpTransport;
+use mica_ai::message::Dialect;
+use mica_ai::model::Effort;
+use mica_ai::retry::RetryPolicy;
+use mica_ai::transport::Transport;
+use mica_ai::watchdog::ModelClock;
+use toml::{Table, Value};
+
+use crate::cli::RunFlags;
+use crate::config::Values;
+use crate::surroundings::Surroundings;
+
+/// What models there are, and where.
+pub struct Reach {
+    /// What is known of models.
+    pub catalogue: Catalogue,
+    /// Where they are served.
+    pub endpoints: Endpoints,
+}
+
+impl Reach {
+    /// Finds endpoints in the settings, then in the environment.
+    ///
+    /// # Errors
+    /// Settings that are wrong, with what to do about it.
+    pub fn find(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<Self> {
+        let variables = |name: &str| surroundings.variable(name);
+        let mut endpoints = Endpoints::default();
+        if let Some(url) = &flags.base_url {
+            endpoints.extend(read(&[flagged(url, flags)], &variables)?);
+        }
+        endpoints.extend(read(&values.endpoints, &variables)?);
+        match Endpoints::from_env(&variables) {
+            Ok(found) => endpoints.extend(found),
+            // Nothing in the environment is fine when something is configured.
+            Err(_) if !endpoints.is_empty() => {}
+            Err(error) => return Err(error).context("no model can be asked"),
+        }
+        let catalogue = if values.models.is_empty() {
+            Catalogue::builtin().clone()
+        } else {
+            let overrides = Table::from_iter([("models".to_owned(), Value::Table(values.models.clone()))]);
+            Catalogue::builtin()
+                .with_overrides(&overrides.to_string())
+                .context("the settings under [models] are wrong")?
+        };
+        Ok(Self { catalogue, endpoints })
+    }
+
+    /// The model to ask.
+    ///
+    /// # Errors
+    /// When none is named, or nobody serves it.
+    pub fn choose(&self, values: &Values) -> Result<Choice> {
+        let Some(name) = &values.model else {
+            let known: Vec<&str> = self.endpoints.iter().map(|endpoint| endpoint.name.as_str()).collect();
+            bail!(
+                "no model is named: say --model NAME, or put `model = \"NAME\"` into the settings (endpoints: {})",
+                known.join(", ")
+            );
+        };
+        let choice = match &values.dialect {
+            None => self.endpoints.select(&self.catalogue, name),
+            Some(dialect) => self.endpoints.select_as(&self.catalogue, name, dialect.parse::<Dialect>()?),
+        };
+        choice.with_context(|| format!("the model {name:?} cannot be asked"))
+    }
+}
+
+/// How hard to think.
+///
+/// # Errors
+/// A level nobody knows.
+pub fn effort(values: &Values) -> Result<Option<Effort>> {
+    Ok(values.effort.as_deref().map(str::parse::<Effort>).transpose()?)
+}
+
+/// The network, an identity and patience.
+///
+/// # Errors
+/// When TLS cannot be set up.
+#[allow(clippy::disallowed_methods, reason = "the binary hands the clock over")]
+pub fn means(values: &Values, surroundings: &Surroundings) -> Result<Means> {
+    let transport: Arc<dyn Transport> = Arc::new(HttpTransport::new()?);
+    let clock: Arc<dyn Clock> = Arc::new(std::time::SystemTime::now);
+    let azure = mica_ai::auth::Surroundings::look_up(|name| surroundings.variable(name));
+    let identity = Arc::new(azure.chain(&transport, &clock, None));
+    let idle = Duration::from_secs(values.limits.idle.unwrap_or(120));
+    Ok(Means {
+        transport,
+        identity,
+        retry: RetryPolicy::default(),
+        clock: ModelClock::new(idle, values.limits.time.map(Duration::from_secs)),
+    })
+}
+
+/// The endpoint that the flags describe.
+fn flagged(url: &str, flags: &RunFlags) -> Value {
+    let mut endpoint = Table::new();
+    let mut set = |key: &str, value: &str| {
+        endpoint.insert(key.to_owned(), Value::String(value.to_owned()));
+    };
+    set("name", "flags");
+    set("kind", "local");
+    set("base_url", url);
+    if let Some(dialect) = &flags.dialect {
+        set("dialect", dialect);
+    }
+    if let Some(variable) = &flags.api_key_env {
+        let auth = Table::from_iter([
+            ("kind".to_owned(), Value::String("api_key".to_owned())),
+            ("env".to_owned(), Value::String(variable.clone())),
+        ]);
+        endpoint.insert("auth".to_owned(), Value::Table(auth));
+    }
+    Value::Table(endpoint)
+}
+
+fn read(endpoints: &[Value], variables: &dyn Fn(&str) -> Option<String>) -> Result<Endpoints> {
+    let table = Table::from_iter([("endpoints".to_owned(), Value::Array(endpoints.to_vec()))]);
+    let settings =
+        Settings::parse(&table.to_string()).context("the settings under [[endpoints]] are wrong")?;
+    settings.resolve(variables).context("the endpoints in the settings cannot be used")
+}

@@ -1,0 +1,4 @@
+//! What a run looks like to whoever watches it.
+
+pub mod json;
+pub mod text;
