@@ -15,7 +15,9 @@ mod commands;
 mod config;
 mod exit;
 mod reach;
+mod render;
 mod surroundings;
+mod terminal;
 
 #[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
 fn main() -> ExitCode {

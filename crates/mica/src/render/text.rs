@@ -40,8 +40,7 @@ impl TextPrinter {
         colour: bool,
         thoughts: Thoughts,
     ) -> Arc<Self> {
-        let inner =
-            Inner { out: Box::new(out), err: Box::new(err), colour, thoughts, line_open: false };
+        let inner = Inner { out: Box::new(out), err: Box::new(err), colour, thoughts, line_open: false };
         Arc::new(Self { inner: Mutex::new(inner) })
     }
 }
@@ -63,7 +62,9 @@ impl Inner {
             EventKind::CallStart { label, arguments, .. } => {
                 self.note("●", &format!("{label} {}", brief(arguments)))?;
             }
-            EventKind::Message { message: Message::ToolResult(result) } if result.status == ResultStatus::Failed => {
+            EventKind::Message { message: Message::ToolResult(result) }
+                if result.status == ResultStatus::Failed =>
+            {
                 let text: Vec<&str> = result
                     .content
                     .iter()
@@ -76,10 +77,22 @@ impl Inner {
             }
             EventKind::Retry(retry) => {
                 let wait = retry.wait.as_secs_f32();
-                self.note("…", &format!("{} (attempt {} of {}, again in {wait:.1} s)", retry.error, retry.attempt, retry.attempts))?;
+                self.note(
+                    "…",
+                    &format!(
+                        "{} (attempt {} of {}, again in {wait:.1} s)",
+                        retry.error, retry.attempt, retry.attempts
+                    ),
+                )?;
             }
             EventKind::Window { change } => {
-                self.note("…", &format!("{}: {} ({} → {} tokens)", change.kind, change.reason, change.before, change.after))?;
+                self.note(
+                    "…",
+                    &format!(
+                        "{}: {} ({} → {} tokens)",
+                        change.kind, change.reason, change.before, change.after
+                    ),
+                )?;
             }
             EventKind::ApprovalAsked { ask } => {
                 self.note("?", &format!("{} {}: {}", ask.call.name, brief(&ask.arguments), ask.reason))?;
