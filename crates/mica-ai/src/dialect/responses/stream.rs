@@ -314,12 +314,17 @@ impl ResponsesMapper {
         }
     }
 
-    /// The position of a slot. The index is preferred to the id: some gateways give one item several ids.
+    /// The position of a slot. The index is preferred to the id: some gateways give one item several ids. An item that
+    /// was announced without an index is known by its id alone, also when the final response numbers it.
     fn position(&self, at: Place<'_>) -> Option<usize> {
+        let by_id = |slot: &Slot| !at.item_id.is_empty() && slot.item_id == at.item_id;
         match at.output_index {
-            Some(index) => self.items.iter().rposition(|slot| slot.output_index == Some(index)),
-            None if at.item_id.is_empty() => None,
-            None => self.items.iter().rposition(|slot| slot.item_id == at.item_id),
+            Some(index) => self
+                .items
+                .iter()
+                .rposition(|slot| slot.output_index == Some(index))
+                .or_else(|| self.items.iter().rposition(|slot| slot.output_index.is_none() && by_id(slot))),
+            None => self.items.iter().rposition(by_id),
         }
     }
 
