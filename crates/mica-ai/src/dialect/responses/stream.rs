@@ -319,11 +319,11 @@ impl ResponsesMapper {
     fn position(&self, at: Place<'_>) -> Option<usize> {
         let by_id = |slot: &Slot| !at.item_id.is_empty() && slot.item_id == at.item_id;
         match at.output_index {
-            Some(index) => self
-                .items
-                .iter()
-                .rposition(|slot| slot.output_index == Some(index))
-                .or_else(|| self.items.iter().rposition(|slot| slot.output_index.is_none() && by_id(slot))),
+            Some(index) => {
+                self.items.iter().rposition(|slot| slot.output_index == Some(index)).or_else(|| {
+                    self.items.iter().rposition(|slot| slot.output_index.is_none() && by_id(slot))
+                })
+            }
             None => self.items.iter().rposition(by_id),
         }
     }
