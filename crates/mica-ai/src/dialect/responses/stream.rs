@@ -171,7 +171,14 @@ impl ResponsesMapper {
         out: &mut Assembler,
     ) -> Result<usize, AiError> {
         let head: Head<'_> = parse(raw.get())?;
-        let at = Place { output_index, item_id: &head.id };
+        // llama.cpp gives a call no id of its own, and its pieces name the call's.
+        let call_id = if head.id.is_empty() && head.kind == "function_call" {
+            parse::<Item>(raw.get())?.call_id
+        } else {
+            String::new()
+        };
+        let item_id = if head.id.is_empty() { &*call_id } else { &*head.id };
+        let at = Place { output_index, item_id };
         if let Some(position) = self.position(at) {
             return Ok(position);
         }
@@ -187,7 +194,7 @@ impl ResponsesMapper {
             }
             _ => Kind::Other { pictured: false },
         };
-        self.items.push(Slot { output_index, item_id: head.id.into_owned(), kind });
+        self.items.push(Slot { output_index, item_id: item_id.to_owned(), kind });
         Ok(self.items.len() - 1)
     }
 
