@@ -171,7 +171,14 @@ impl ResponsesMapper {
         out: &mut Assembler,
     ) -> Result<usize, AiError> {
         let head: Head<'_> = parse(raw.get())?;
-        let at = Place { output_index, item_id: &head.id };
+        // llama.cpp gives a call no id of its own, and its pieces name the call's.
+        let call_id = if head.id.is_empty() && head.kind == "function_call" {
+            parse::<Item>(raw.get())?.call_id
+        } else {
+            String::new()
+        };
+        let item_id = if head.id.is_empty() { &*call_id } else { &*head.id };
+        let at = Place { output_index, item_id };
         if let Some(position) = self.position(at) {
             return Ok(position);
         }
@@ -187,7 +194,7 @@ impl ResponsesMapper {
             }
             _ => Kind::Other { pictured: false },
         };
-        self.items.push(Slot { output_index, item_id: head.id.into_owned(), kind });
+        self.items.push(Slot { output_index, item_id: item_id.to_owned(), kind });
         Ok(self.items.len() - 1)
     }
 
@@ -314,12 +321,17 @@ impl ResponsesMapper {
         }
     }
 
-    /// The position of a slot. The index is preferred to the id: some gateways give one item several ids.
+    /// The position of a slot. The index is preferred to the id: some gateways give one item several ids. An item that
+    /// was announced without an index is known by its id alone, also when the final response numbers it.
     fn position(&self, at: Place<'_>) -> Option<usize> {
+        let by_id = |slot: &Slot| !at.item_id.is_empty() && slot.item_id == at.item_id;
         match at.output_index {
-            Some(index) => self.items.iter().rposition(|slot| slot.output_index == Some(index)),
-            None if at.item_id.is_empty() => None,
-            None => self.items.iter().rposition(|slot| slot.item_id == at.item_id),
+            Some(index) => {
+                self.items.iter().rposition(|slot| slot.output_index == Some(index)).or_else(|| {
+                    self.items.iter().rposition(|slot| slot.output_index.is_none() && by_id(slot))
+                })
+            }
+            None => self.items.iter().rposition(by_id),
         }
     }
 
