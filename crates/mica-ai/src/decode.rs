@@ -111,3 +111,6 @@ impl Decoder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
