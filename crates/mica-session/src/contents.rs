@@ -38,6 +38,11 @@ pub(crate) struct Place {
 }
 
 impl Contents {
+    /// Nothing yet, of a file whose entries begin at an offset.
+    pub(crate) fn beginning_at(covered: u64) -> Self {
+        Self { covered, ..Self::default() }
+    }
+
     /// Contents as an index has them.
     pub(crate) fn restore(tree: Tree, places: Vec<Place>, covered: u64, model: Option<Box<str>>) -> Self {
         let spoken = |node: &&Node| !node.kind.is_aside();

@@ -59,6 +59,7 @@ impl Appender {
         Self { log: Box::new(log), length, soiled: false }
     }
 
+    #[cfg(test)]
     pub(crate) fn length(&self) -> u64 {
         self.length
     }

@@ -21,14 +21,6 @@ macro_rules! id {
             pub fn fresh(time: Timestamp) -> Self {
                 Self(version7(time))
             }
-
-            pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
-                Self(Uuid::from_bytes(bytes))
-            }
-
-            pub(crate) fn as_bytes(&self) -> &[u8; 16] {
-                self.0.as_bytes()
-            }
         }
 
         impl FromStr for $name {
@@ -97,6 +89,14 @@ impl EntryIds {
 }
 
 impl EntryId {
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+
     /// The id of a line that has none of its own: made from its bytes and its place, so that it is the same every time.
     pub(crate) fn of_line(line: &[u8], offset: u64) -> Self {
         use sha2::{Digest, Sha256};

@@ -91,7 +91,7 @@ fn open_current(
     let facts = file.metadata().map_err(SessionError::io("read", path))?;
     let known = indexed(path, &file, &facts).filter(|contents| is_true(&file, contents));
     let from_index = known.as_ref().map_or(0, |contents| contents.covered);
-    let mut contents = known.unwrap_or_else(|| Contents { covered: header_length, ..Contents::default() });
+    let mut contents = known.unwrap_or_else(|| Contents::beginning_at(header_length));
     let indexed = if from_index > 0 { contents.tree.len() } else { 0 };
     let tail = read_on(&file, &mut contents).map_err(SessionError::io("read", path))?;
     let mut session = Session {
@@ -168,7 +168,7 @@ fn open_older(
         session.contents.notices.push(Notice::Upcast { from: version, kept });
         return Ok(session);
     }
-    let mut contents = Contents { covered: end as u64, ..Contents::default() };
+    let mut contents = Contents::beginning_at(end as u64);
     let tail = contents.read_on(&new[end..]).map_err(SessionError::io("read", path))?;
     if !tail.is_empty() {
         contents.notices.push(Notice::UnfinishedTail { bytes: tail.len() as u64 });
