@@ -46,13 +46,12 @@ pub(crate) struct Around<'a> {
     pub(crate) answer: &'a MessageId,
 }
 
-/// Runs a batch. `done` is given the results in call order, each as soon as it can be, while other calls go on.
-pub(crate) async fn run(items: Vec<Item>, around: Around<'_>, mut done: impl AsyncFnMut(Finished)) {
+/// Runs a batch. The results are sent in call order, each as soon as it can be; `results` has room for all of them, so
+/// that who keeps them holds up no call.
+pub(crate) async fn run(items: Vec<Item>, around: Around<'_>, results: mpsc::Sender<Finished>) {
     let waits = waits(&items);
     let signals: Vec<watch::Sender<bool>> = items.iter().map(|_| watch::Sender::new(false)).collect();
     let places = Semaphore::new(AT_ONCE);
-    // Holds every result there will be, so that sending never waits.
-    let (results, mut finished) = mpsc::channel(items.len().max(1));
     let mut running = FuturesUnordered::new();
     for (index, item) in items.into_iter().enumerate() {
         let mut before: Vec<watch::Receiver<bool>> =
@@ -75,25 +74,16 @@ pub(crate) async fn run(items: Vec<Item>, around: Around<'_>, mut done: impl Asy
             (index, finished)
         });
     }
-    let run = async {
-        while let Some((index, result)) = running.next().await {
-            signals[index].send_replace(true);
-            let _ = results.send((index, result)).await;
+    let mut early: BTreeMap<usize, Finished> = BTreeMap::new();
+    let mut next = 0;
+    while let Some((index, finished)) = running.next().await {
+        signals[index].send_replace(true);
+        early.insert(index, finished);
+        while let Some(finished) = early.remove(&next) {
+            let _ = results.send(finished).await;
+            next += 1;
         }
-        drop(results);
-    };
-    let hand_on = async {
-        let mut early: BTreeMap<usize, Finished> = BTreeMap::new();
-        let mut next = 0;
-        while let Some((index, result)) = finished.recv().await {
-            early.insert(index, result);
-            while let Some(result) = early.remove(&next) {
-                done(result).await;
-                next += 1;
-            }
-        }
-    };
-    futures::join!(run, hand_on);
+    }
 }
 
 /// For each call, the earlier ones it waits for.

@@ -88,14 +88,14 @@ async fn done(prepared: Prepared, spec: &ToolSpec, around: Around<'_>) -> Result
         over.cancel();
         ended
     };
-    let tell = async |news| around.events.tell(EventKind::CallProgress { call: call.id.clone(), news }).await;
+    let progress = |news| EventKind::CallProgress { call: call.id.clone(), news };
     let telling = async {
         loop {
             tokio::select! {
                 biased;
                 () = over.cancelled() => break,
                 news = heard.recv() => match news {
-                    Some(news) => tell(news).await,
+                    Some(news) => around.events.tell(progress(news)).await,
                     None => break,
                 },
             }
@@ -103,7 +103,7 @@ async fn done(prepared: Prepared, spec: &ToolSpec, around: Around<'_>) -> Result
         // What was told until now is passed on. What a task that outlives the call tells later is not waited for.
         heard.close();
         while let Some(news) = heard.recv().await {
-            tell(news).await;
+            around.events.tell(progress(news)).await;
         }
     };
     let (ended, ()) = futures::join!(working, telling);

@@ -11,6 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use mica_ai::error::Reply;
 use mica_ai::message::{ResultStatus, ToolCall};
 use mica_ai::{AiError, Message, StopReason, User};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -327,19 +328,22 @@ impl Run<'_> {
         let Some(answer) = self.cx.last_answer().cloned() else { return Ok(Turn::Done) };
         let around = Around { hooks: self.hooks, events: self.events, cut, answer: &answer };
         let began = Instant::now();
+        let (results, mut finished) = mpsc::channel::<Finished>(items.len().max(1));
         let mut ends = false;
         let mut kept = Ok(());
-        batch::run(items, around, async |finished: Finished| {
-            ends |= finished.ends_run;
-            if kept.is_ok() {
-                kept = self.result(finished).await;
-                if kept.is_err() {
-                    // What cannot be recorded should not be done.
-                    cut.cancel();
+        let keeping = async {
+            while let Some(finished) = finished.recv().await {
+                ends |= finished.ends_run;
+                if kept.is_ok() {
+                    kept = self.result(finished).await;
+                    if kept.is_err() {
+                        // What cannot be recorded should not be done.
+                        cut.cancel();
+                    }
                 }
             }
-        })
-        .await;
+        };
+        futures::join!(batch::run(items, around, results), keeping);
         self.cx.tally.active += began.elapsed();
         kept?;
         Ok(if cut.is_cancelled() {
