@@ -10,10 +10,10 @@ use tokio::sync::{Mutex as RunLock, broadcast};
 use crate::approval::Decisions;
 use crate::context::Context;
 use crate::control::Control;
-use crate::event::{Event, EventSink, Listener};
+use crate::event::{self, Event, EventSink, Listener};
 use crate::hooks::{HookStack, Hooks};
 use crate::id::RunId;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, RunError};
 use crate::queue::{Full, Queues, Take};
 use crate::run;
 
@@ -43,6 +43,9 @@ struct State {
     /// The run that is suspended.
     suspended: Option<RunId>,
 }
+
+/// What the calls of a suspended run are answered with when the person says something else instead.
+const DECLINED: &str = "Not run: the person was asked whether it may run, and said something else instead.";
 
 /// Events a subscriber may be behind before it misses some.
 const BACKLOG: usize = 4096;
@@ -75,22 +78,25 @@ impl Agent {
     /// [`Busy`] while another run goes on.
     pub async fn prompt(&self, message: impl Into<User>) -> Result<Outcome, Busy> {
         let mut state = self.inner.context.try_lock().map_err(|_| Busy)?;
-        state.suspended = None;
         let control = self.begin();
         let sink = self.sink(RunId::fresh());
+        let left = if state.suspended.take().is_some() { DECLINED } else { run::LEFT };
         let input = vec![message.into().into()];
-        let outcome = run::run(input, &mut state.context, &self.inner.hooks, &sink, &control).await;
+        let hooks = &self.inner.hooks;
+        let outcome = run::begin(input, left, &mut state.context, hooks, &sink, &control).await;
         Ok(ended(&mut state, &sink, outcome))
     }
 
-    /// Goes on with a suspended run, in the same run.
+    /// Goes on with a suspended run, in the same run. A question without an answer is a no. Answers that do not fit
+    /// what was asked change nothing: the run stays suspended, and the outcome says what does not fit.
     ///
     /// # Errors
     /// [`Busy`] while another run goes on.
     pub async fn resume(&self, answers: Decisions) -> Result<Outcome, Busy> {
         let mut state = self.inner.context.try_lock().map_err(|_| Busy)?;
         let control = self.begin();
-        let sink = self.sink(state.suspended.take().unwrap_or_else(RunId::fresh));
+        // It stays suspended until the run has taken the answers: those that do not fit change nothing.
+        let sink = self.sink(state.suspended.clone().unwrap_or_else(RunId::fresh));
         let outcome = run::resume(answers, &mut state.context, &self.inner.hooks, &sink, &control).await;
         Ok(ended(&mut state, &sink, outcome))
     }
@@ -116,9 +122,7 @@ impl Agent {
     /// # Errors
     /// [`Full`]; nothing is cut then.
     pub fn interrupt(&self, message: impl Into<User>) -> Result<(), Full> {
-        self.steer(message)?;
-        self.control().interrupt();
-        Ok(())
+        self.control().interrupt_with(|| self.steer(message))
     }
 
     /// Ends the run. What was said is kept; what is queued stays queued.
@@ -172,8 +176,10 @@ impl Agent {
 }
 
 fn ended(state: &mut State, sink: &EventSink, outcome: Outcome) -> Outcome {
-    if matches!(outcome, Outcome::Suspended { .. }) {
-        state.suspended = Some(sink.run().clone());
+    match &outcome {
+        Outcome::Suspended { .. } => state.suspended = Some(sink.run().clone()),
+        Outcome::Failed { error: RunError::Resume { .. } } => {}
+        _ => state.suspended = None,
     }
     outcome
 }
@@ -188,7 +194,7 @@ impl Listener for FanOut {
     async fn event(&self, event: Event) {
         let listeners = self.inner.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for listener in listeners {
-            listener.event(event.clone()).await;
+            event::hand(&*listener, event.clone()).await;
         }
         // Nobody may be subscribed, which is fine.
         let _ = self.inner.subscribers.send(event);

@@ -4,18 +4,23 @@
 //! other. A result is handed on as soon as all results before it are.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use mica_ai::id::MessageId;
 use mica_ai::message::ToolCall;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{self, Finished};
 use crate::event::EventSink;
 use crate::hooks::Hooks;
 use crate::tool::{Access, Args, Resource, Tool};
+
+/// How many calls run at once. More than a model asks for in earnest, few enough for one machine.
+const AT_ONCE: usize = 32;
 
 /// A call that may run.
 pub(crate) struct Prepared {
@@ -31,32 +36,40 @@ pub(crate) enum Item {
     Settled(Finished),
 }
 
-/// Runs a batch. `done` is given the results in call order, each as soon as it can be.
-pub(crate) async fn run(
-    items: Vec<Item>,
-    hooks: &dyn Hooks,
-    events: &EventSink,
-    cut: &CancellationToken,
-    mut done: impl AsyncFnMut(Finished),
-) {
+/// What all calls of a batch share.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) hooks: &'a dyn Hooks,
+    pub(crate) events: &'a EventSink,
+    pub(crate) cut: &'a CancellationToken,
+    /// The answer that made the calls.
+    pub(crate) answer: &'a MessageId,
+}
+
+/// Runs a batch. The results are sent in call order, each as soon as it can be; `results` has room for all of them, so
+/// that who keeps them holds up no call.
+pub(crate) async fn run(items: Vec<Item>, around: Around<'_>, results: mpsc::Sender<Finished>) {
     let waits = waits(&items);
     let signals: Vec<watch::Sender<bool>> = items.iter().map(|_| watch::Sender::new(false)).collect();
+    let places = Semaphore::new(AT_ONCE);
     let mut running = FuturesUnordered::new();
     for (index, item) in items.into_iter().enumerate() {
         let mut before: Vec<watch::Receiver<bool>> =
             waits[index].iter().map(|earlier| signals[*earlier].subscribe()).collect();
+        let places = &places;
         running.push(async move {
             for signal in &mut before {
                 // The sender lives as long as this batch, so waiting cannot fail.
                 let _ = signal.wait_for(|done| *done).await;
             }
+            // Taken last: a call that waits for another must not keep it from its place. Never closed.
+            let _place = places.acquire().await;
             let finished = match item {
                 Item::Settled(finished) => finished,
-                Item::Run(prepared) if cut.is_cancelled() => call::not_run(
-                    &prepared.call,
-                    "The call was not run: the batch was interrupted before it.",
-                ),
-                Item::Run(prepared) => call::run(prepared, hooks, events, cut).await,
+                Item::Run(prepared) if around.cut.is_cancelled() => {
+                    call::not_run(&prepared.call, call::INTERRUPTED)
+                }
+                Item::Run(prepared) => call::run(prepared, around).await,
             };
             (index, finished)
         });
@@ -67,7 +80,7 @@ pub(crate) async fn run(
         signals[index].send_replace(true);
         early.insert(index, finished);
         while let Some(finished) = early.remove(&next) {
-            done(finished).await;
+            let _ = results.send(finished).await;
             next += 1;
         }
     }
@@ -75,10 +88,10 @@ pub(crate) async fn run(
 
 /// For each call, the earlier ones it waits for.
 fn waits(items: &[Item]) -> Vec<Vec<usize>> {
-    let footprints: Vec<Option<(Access, Vec<Resource>)>> = items
+    let footprints: Vec<Option<Footprint>> = items
         .iter()
         .map(|item| match item {
-            Item::Run(prepared) => Some((prepared.tool.spec().access, prepared.tool.touches(&prepared.args))),
+            Item::Run(prepared) => Some(footprint(prepared)),
             Item::Settled(_) => None,
         })
         .collect();
@@ -96,7 +109,15 @@ fn waits(items: &[Item]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-fn collide(one: &(Access, Vec<Resource>), other: &(Access, Vec<Resource>)) -> bool {
+type Footprint = (Access, Vec<Resource>);
+
+/// What a call does to what. A tool that breaks over the question is taken to touch everything.
+fn footprint(prepared: &Prepared) -> Footprint {
+    let touches = catch_unwind(AssertUnwindSafe(|| prepared.tool.touches(&prepared.args)));
+    (prepared.tool.spec().access, touches.unwrap_or_default())
+}
+
+fn collide(one: &Footprint, other: &Footprint) -> bool {
     match (one.0, other.0) {
         (Access::Exclusive, _) | (_, Access::Exclusive) | (Access::Write, Access::Write) => true,
         (Access::Read, Access::Read) => false,

@@ -3,28 +3,32 @@
 //! Invariant: every call has exactly one result. A panic, a deadline, a cancellation and too much output are results
 //! too, and say what is known of the effect.
 
-use std::any::Any;
-use std::panic::AssertUnwindSafe;
-use std::time::Duration;
+use std::sync::Arc;
 
-use futures::FutureExt;
 use mica_ai::Content;
 use mica_ai::message::{ResultStatus, ToolCall, ToolResult};
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument;
 
-use crate::batch::Prepared;
+use crate::batch::{Around, Prepared};
 use crate::cx::ToolCx;
-use crate::event::{EventKind, EventSink};
-use crate::hooks::Hooks;
+use crate::event::EventKind;
+use crate::guard;
+use crate::shorten::shortened;
 use crate::tool::{Effect, Ends, ToolError, ToolOutput, ToolSpec};
-
-/// How long a call that was told to stop may take to stop.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Progress that nobody has read yet. More than this is dropped: the result has it all.
 const PROGRESS: usize = 64;
+
+/// Bytes of one piece of progress: more than a screen shows.
+const PIECE: usize = 16 << 10;
+
+/// What a call is answered with that did not begin before its batch was cut.
+pub(crate) const INTERRUPTED: &str = "Not run: the batch was interrupted before this call began.";
 
 /// What a call came to.
 #[derive(Debug)]
@@ -39,121 +43,139 @@ pub(crate) fn not_run(call: &ToolCall, reason: impl Into<String>) -> Finished {
 }
 
 /// Runs a call to its result.
-pub(crate) async fn run(
-    prepared: Prepared,
-    hooks: &dyn Hooks,
-    events: &EventSink,
-    cut: &CancellationToken,
-) -> Finished {
-    let Prepared { call, tool, args } = prepared;
-    let spec = tool.spec().clone();
-    events
-        .tell(EventKind::CallStart {
-            call: call.id.clone(),
-            tool: spec.name.clone(),
-            label: spec.label.clone(),
-            arguments: Value::Object(args.clone()),
-        })
-        .await;
-
-    let cancel = cut.child_token();
-    let (news, mut heard) = mpsc::channel::<String>(PROGRESS);
-    let cx = ToolCx::new(events.run().clone(), call.id.clone(), cancel.clone(), move |text| {
-        let _ = news.try_send(text);
-    });
-    let work = async {
-        let made = AssertUnwindSafe(tool.call(args, &cx)).catch_unwind().await;
-        drop(cx);
-        made
+pub(crate) async fn run(prepared: Prepared, around: Around<'_>) -> Finished {
+    let call = prepared.call.clone();
+    let spec = prepared.tool.spec().clone();
+    let started = EventKind::CallStart {
+        call: call.id.clone(),
+        tool: spec.name.clone(),
+        label: spec.label.clone(),
+        arguments: Value::Object(prepared.args.clone()),
     };
-    let tell = async |news| events.tell(EventKind::CallProgress { call: call.id.clone(), news }).await;
-    let working = bounded(work, &spec, &cancel);
-    tokio::pin!(working);
-    let ended = loop {
-        tokio::select! {
-            biased;
-            Some(news) = heard.recv() => tell(news).await,
-            ended = &mut working => break ended,
-        }
+    around.events.tell(started).await;
+    let made = match done(prepared, &spec, around).await {
+        Ok(output) => checked(output, &call, &spec, around).await,
+        Err(error) => Err(error),
     };
-    // What was told last, and what a task that outlives the call still holds back is not waited for.
-    while let Ok(news) = heard.try_recv() {
-        tell(news).await;
-    }
-
-    let mut output = match ended {
-        Ended::Made(Ok(output)) => Ok(output),
-        Ended::Made(Err(error)) => Err(error),
-        Ended::Panicked(message) => {
-            tracing::error!(tool = %spec.name, message, "a tool panicked");
-            Err(ToolError::new(format!(
-                "The tool broke ({message}). {} Try another way.",
-                effect_after(spec.effect)
-            )))
-        }
-        Ended::Late => Err(ToolError::new(format!(
-            "The call did not finish within {} s and was stopped. {} Ask for less at once, or another way.",
-            spec.deadline.as_secs_f32(),
-            effect_after(spec.effect)
-        ))),
-        Ended::Cut => Err(ToolError::new(format!("The call was interrupted. {}", effect_after(spec.effect)))),
-    };
-    if let Ok(made) = &mut output {
-        let checked = AssertUnwindSafe(hooks.after_tool(&call, &spec, made)).catch_unwind().await;
-        limit(made, spec.output_limit);
-        if checked.is_err() {
-            output = Err(ToolError::new(
-                "The tool did its work, but a check after it broke: its result is not known.",
-            ));
-        }
-    }
-    let (content, status, details) = match output {
+    let (mut content, status, details) = match made {
         Ok(output) => (output.content, ResultStatus::Ok, output.details),
         Err(error) => (vec![Content::text(error.message)], ResultStatus::Failed, error.details),
     };
-    events.tell(EventKind::CallEnd { call: call.id.clone(), status, details }).await;
+    limit(&mut content, spec.output_limit);
+    around.events.tell(EventKind::CallEnd { call: call.id.clone(), status, details }).await;
     Finished {
         ends_run: status == ResultStatus::Ok && spec.ends == Ends::Run,
         result: call.result(content, status),
     }
 }
 
-enum Ended {
-    Made(Result<ToolOutput, ToolError>),
-    Panicked(String),
-    Late,
-    Cut,
+/// Does the work, and tells how far it is meanwhile.
+async fn done(prepared: Prepared, spec: &ToolSpec, around: Around<'_>) -> Result<ToolOutput, ToolError> {
+    let Prepared { call, tool, args } = prepared;
+    let cancel = around.cut.child_token();
+    let (news, mut heard) = mpsc::channel::<String>(PROGRESS);
+    let run = around.events.run().clone();
+    let mut cx = ToolCx::new(run, call.id.clone(), cancel.clone(), move |text| {
+        let _ = news.try_send(if text.len() > PIECE { shortened(&text, PIECE) } else { text });
+    });
+    cx.effect_key = format!("{}/{}", around.answer, call.id);
+    // A task of its own: a tool that blocks its thread blocks no deadline, and a panic stays in it.
+    let tool = Arc::clone(&tool);
+    let task = tokio::spawn(async move { tool.call(args, &cx).await }.in_current_span());
+    let over = CancellationToken::new();
+    let working = async {
+        let ended = bounded(AbortOnDropHandle::new(task), spec, &cancel).await;
+        over.cancel();
+        ended
+    };
+    let progress = |news| EventKind::CallProgress { call: call.id.clone(), news };
+    let telling = async {
+        loop {
+            tokio::select! {
+                biased;
+                () = over.cancelled() => break,
+                news = heard.recv() => match news {
+                    Some(news) => around.events.tell(progress(news)).await,
+                    None => break,
+                },
+            }
+        }
+        // What was told until now is passed on. What a task that outlives the call tells later is not waited for.
+        heard.close();
+        while let Some(news) = heard.recv().await {
+            around.events.tell(progress(news)).await;
+        }
+    };
+    let (ended, ()) = futures::join!(working, telling);
+    ended
 }
 
-type Made = Result<Result<ToolOutput, ToolError>, Box<dyn Any + Send>>;
+type Made = Result<Result<ToolOutput, ToolError>, JoinError>;
 
 /// Waits for a call within its deadline. One that is told to stop has a moment to say how far it came.
-async fn bounded(work: impl Future<Output = Made>, spec: &ToolSpec, cancel: &CancellationToken) -> Ended {
-    tokio::pin!(work);
+async fn bounded(
+    mut work: AbortOnDropHandle<Result<ToolOutput, ToolError>>,
+    spec: &ToolSpec,
+    cancel: &CancellationToken,
+) -> Result<ToolOutput, ToolError> {
+    let effect = effect_after(spec.effect);
     let why = tokio::select! {
         biased;
-        made = &mut work => return ended(made),
-        () = cancel.cancelled() => Ended::Cut,
-        () = tokio::time::sleep(spec.deadline) => Ended::Late,
+        made = &mut work => return ended(made, spec),
+        () = cancel.cancelled() => format!("The call was interrupted. {effect}"),
+        () = tokio::time::sleep(spec.deadline) => format!(
+            "The call did not finish within {} s and was stopped. {effect} Ask for less at once, or another way.",
+            spec.deadline.as_secs_f32()
+        ),
     };
     cancel.cancel();
-    match tokio::time::timeout(GRACE, work).await {
-        Ok(made) => ended(made),
-        Err(_) => why,
+    match tokio::time::timeout(guard::GRACE, work).await {
+        Ok(made) => ended(made, spec),
+        Err(_) => Err(ToolError::new(why)),
     }
 }
 
-fn ended(made: Made) -> Ended {
-    match made {
-        Ok(made) => Ended::Made(made),
-        Err(panic) => {
-            let message = panic
-                .downcast_ref::<&str>()
-                .map(|text| (*text).to_owned())
-                .or_else(|| panic.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "no message".to_owned());
-            Ended::Panicked(message)
+fn ended(made: Made, spec: &ToolSpec) -> Result<ToolOutput, ToolError> {
+    let effect = effect_after(spec.effect);
+    match made.map_err(JoinError::try_into_panic) {
+        Ok(made) => made,
+        Err(Ok(panic)) => {
+            let message = guard::words(&*panic);
+            tracing::error!(tool = %spec.name, message, "a tool panicked");
+            Err(ToolError::new(format!("The tool broke ({message}). {effect} Try another way.")))
         }
+        Err(Err(_)) => Err(ToolError::new(format!("The call was stopped from outside. {effect}"))),
+    }
+}
+
+/// Lets the hooks look at what a call gave. What they did not finish looking at is withheld: it may hold what they
+/// would have taken out.
+async fn checked(
+    mut output: ToolOutput,
+    call: &ToolCall,
+    spec: &ToolSpec,
+    around: Around<'_>,
+) -> Result<ToolOutput, ToolError> {
+    let problem = tokio::select! {
+        biased;
+        checked = guard::caught(async { around.hooks.after_tool(call, spec, &mut output).await }) => {
+            match checked {
+                Ok(()) => None,
+                Err(message) => {
+                    tracing::error!(tool = %spec.name, message, "a hook panicked after a tool");
+                    Some("broke")
+                }
+            }
+        }
+        () = guard::overdue(around.cut) => Some("was interrupted"),
+        () = tokio::time::sleep(guard::DEADLINE) => Some("took too long"),
+    };
+    match problem {
+        None => Ok(output),
+        Some(problem) => Err(ToolError::new(format!(
+            "The tool did its work, but a check of its result {problem}, so the result is withheld. Look at what it \
+             changed before you go on."
+        ))),
     }
 }
 
@@ -166,40 +188,14 @@ fn effect_after(effect: Effect) -> &'static str {
 }
 
 /// Cuts the middle out of a result that is too large.
-fn limit(output: &mut ToolOutput, limit: usize) {
+fn limit(content: &mut [Content], limit: usize) {
     let mut left = limit;
-    for content in &mut output.content {
-        if let Content::Text { text } = content {
+    for part in content {
+        if let Content::Text { text } = part {
             if text.len() > left {
                 *text = shortened(text, left);
             }
             left = left.saturating_sub(text.len());
         }
     }
-}
-
-fn shortened(text: &str, keep: usize) -> String {
-    let head = floor(text, keep / 2);
-    let tail = ceil(text, text.len() - keep / 2);
-    format!(
-        "{}\n[… {} of {} bytes are left out here …]\n{}",
-        &text[..head],
-        tail - head,
-        text.len(),
-        &text[tail..]
-    )
-}
-
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }

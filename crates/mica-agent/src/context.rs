@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use mica_ai::id::MessageId;
 use mica_ai::message::ToolCall;
 use mica_ai::model::Effort;
 use mica_ai::request::{ToolChoice, ToolDef};
-use mica_ai::{Block, Message, Model, Provider, Request};
+use mica_ai::{Message, Model, Provider, Request, StopReason};
 
 use crate::outcome::Tally;
 use crate::tool::Tool;
@@ -77,27 +78,31 @@ impl Context {
 
     /// The calls of the last answer that have no result yet. Empty unless the conversation stops in the middle.
     pub fn open_calls(&self) -> Vec<ToolCall> {
+        self.unanswered(StopReason::is_whole)
+    }
+
+    /// The calls without a result of the last answer, if the reason it ended for is one of those.
+    pub(crate) fn unanswered(&self, ended: fn(StopReason) -> bool) -> Vec<ToolCall> {
         let mut answered = Vec::new();
         for message in self.messages.iter().rev() {
             match message {
-                Message::ToolResult(result) => answered.push(result.call.clone()),
-                Message::User(_) => return Vec::new(),
+                Message::ToolResult(result) => answered.push(&result.call),
+                Message::User(_) => break,
+                Message::Assistant(answer) if !ended(answer.stop) => break,
                 Message::Assistant(answer) => {
-                    let open = |call: &&ToolCall| answer.stop.is_whole() && !answered.contains(&call.id);
-                    return answer
-                        .blocks
-                        .iter()
-                        .filter_map(|block| match block {
-                            Block::ToolCall(call) => Some(call),
-                            _ => None,
-                        })
-                        .filter(open)
-                        .cloned()
-                        .collect();
+                    return answer.calls().filter(|call| !answered.contains(&&call.id)).cloned().collect();
                 }
             }
         }
         Vec::new()
+    }
+
+    /// The id of the last answer: calls are named after it, because their own ids need not differ between answers.
+    pub(crate) fn last_answer(&self) -> Option<&MessageId> {
+        self.messages.iter().rev().find_map(|message| match message {
+            Message::Assistant(answer) => Some(&answer.id),
+            _ => None,
+        })
     }
 }
 

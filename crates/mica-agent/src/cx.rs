@@ -14,7 +14,8 @@ pub struct ToolCx {
     pub run: RunId,
     /// The call's own id.
     pub call: CallId,
-    /// A key that is the same when this very call is run again after a crash, and never otherwise.
+    /// A key that is the same when this very call is run again after a crash, and never otherwise. Within a run it is
+    /// made of the answer's id and the call's: some servers number their calls anew in every answer.
     pub effect_key: String,
     /// Fires when the call should stop: its deadline, an interrupt, or the end of the run.
     pub cancel: CancellationToken,

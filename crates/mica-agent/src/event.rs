@@ -10,8 +10,10 @@ use mica_ai::message::ResultStatus;
 use mica_ai::{Message, StopReason, StreamEvent, Usage};
 use serde::Serialize;
 use serde_json::Value;
+use tokio::sync::Mutex;
 
 use crate::approval::{Ask, Decision};
+use crate::guard;
 use crate::id::RunId;
 use crate::outcome::Outcome;
 
@@ -29,15 +31,24 @@ pub struct Event {
 
 /// What happened.
 ///
-/// Order of a run: `RunStart`; turns; `RunEnd`. Order of a turn: `TurnStart`; the messages that join before the model
-/// is asked, each as `Message`; then `AnswerStart`, any `Answer` deltas, `AnswerEnd`; then for each call `CallStart`,
-/// `CallProgress`, `CallEnd`; then the results as `Message`, in call order; `TurnEnd`.
+/// Order of a run: `RunStart`; turns; `RunEnd`, after which nothing of the run is told. Order of a turn: `TurnStart`;
+/// the messages that join before the model is asked, each as `Message`; any `Window`; then `AnswerStart`, any `Retry`
+/// and `Answer` deltas, `AnswerEnd`, `Usage` (again, when an answer failed and a hook did something about it); then
+/// `ApprovalAsked` and `ApprovalGiven`; then for each call that runs `CallStart`, any `CallProgress`, `CallEnd`, those of
+/// different calls interleaved; the results as `Message`, in call order, each as soon as those before it are told;
+/// `TurnEnd`. A call that is not run has a result and no other event.
+///
+/// A run that is suspended ends its turn and itself. When it goes on, `RunStart` and `TurnStart` come again with the
+/// same run and the same turn, and the turn goes on with `ApprovalGiven`.
+///
+/// The conversation can be built from this: messages as they come, answers from their deltas. An answer that failed
+/// before it said anything is not part of it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventKind {
     /// A run began, or went on after a suspension.
     RunStart,
-    /// A turn began.
+    /// A turn began, or went on after a suspension.
     TurnStart {
         /// Its number within the run, from 1.
         turn: u32,
@@ -88,7 +99,7 @@ pub enum EventKind {
         /// What is new.
         news: String,
     },
-    /// A call ended, or was not run.
+    /// A call that ran has ended.
     CallEnd {
         /// The call.
         call: CallId,
@@ -154,6 +165,7 @@ pub struct WindowChange {
 #[async_trait]
 pub trait Listener: Send + Sync {
     /// Takes an event. The run waits until it is taken: a slow listener slows the run instead of losing events.
+    /// Events come one at a time, in the order of their numbers.
     async fn event(&self, event: Event);
 }
 
@@ -163,23 +175,35 @@ pub struct EventSink {
     run: RunId,
     next: Arc<AtomicU64>,
     listener: Arc<dyn Listener>,
+    /// Calls run side by side and all tell. Whoever holds this tells; the others wait their turn, so that a slow
+    /// listener hears events in the order of their numbers.
+    order: Arc<Mutex<()>>,
 }
 
 impl EventSink {
     /// A sink for a run, whose first event gets the number that `next` holds.
     pub fn new(run: RunId, next: Arc<AtomicU64>, listener: Arc<dyn Listener>) -> Self {
-        Self { run, next, listener }
+        Self { run, next, listener, order: Arc::default() }
     }
 
-    /// Tells something.
+    /// Tells something. Returns when it is heard.
     pub async fn tell(&self, kind: EventKind) {
+        let _turn = self.order.lock().await;
         let seq = self.next.fetch_add(1, Ordering::SeqCst);
-        self.listener.event(Event { seq, run: self.run.clone(), kind }).await;
+        hand(&*self.listener, Event { seq, run: self.run.clone(), kind }).await;
     }
 
     /// The run this is for.
     pub fn run(&self) -> &RunId {
         &self.run
+    }
+}
+
+/// Hands an event to a listener. One that panics misses it; the run goes on.
+pub(crate) async fn hand(listener: &dyn Listener, event: Event) {
+    let seq = event.seq;
+    if let Err(message) = guard::caught(async { listener.event(event).await }).await {
+        tracing::error!(seq, message, "a listener panicked");
     }
 }
 

@@ -1,25 +1,21 @@
 //! The gate: every call passes it before it runs, and what goes wrong here means no.
 
-use std::panic::AssertUnwindSafe;
-use std::time::Duration;
-
-use futures::FutureExt;
 use mica_ai::message::ToolCall;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::approval::{Ask, Decision, Decisions, Verdict};
 use crate::batch::{Item, Prepared};
-use crate::call::not_run;
+use crate::call::{INTERRUPTED, not_run};
 use crate::context::Context;
+use crate::guard;
 use crate::hooks::{Gated, Hooks};
+use crate::nearest::nearest;
 use crate::tool::{Approval, Args, ToolSpec};
-
-/// A gate that takes longer has failed. People are not waited for here.
-const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A batch after the gate.
 pub(crate) struct Passed {
-    /// In call order. Calls that wait for a person are in neither list's order but have their place here.
+    /// In call order, those that wait for a person among them.
     pub(crate) items: Vec<Place>,
 }
 
@@ -41,13 +37,26 @@ impl Passed {
             .collect()
     }
 
-    /// The batch, once everything asked is answered. A question without an answer is a no.
-    pub(crate) async fn decided(self, answers: &Decisions, cx: &Context, hooks: &dyn Hooks) -> Vec<Item> {
+    /// The batch, once everything asked is answered. A question without an answer is a no. A person's word also
+    /// counts where nobody asks any more: rules may have changed since.
+    pub(crate) async fn decided(
+        self,
+        answers: &Decisions,
+        cx: &Context,
+        hooks: &dyn Hooks,
+        cut: &CancellationToken,
+    ) -> Vec<Item> {
         let mut items = Vec::with_capacity(self.items.len());
         for place in self.items {
             items.push(match place {
-                Place::Item(item) => item,
-                Place::Asked(ask, prepared) => decided(prepared, answers.of(&ask.call.id), cx, hooks).await,
+                Place::Item(Item::Run(prepared)) => match answers.of(&prepared.call.id) {
+                    None => Item::Run(prepared),
+                    answer => decided(prepared, answer, cx, hooks, cut).await,
+                },
+                Place::Item(settled) => settled,
+                Place::Asked(ask, prepared) => {
+                    decided(prepared, answers.of(&ask.call.id), cx, hooks, cut).await
+                }
             });
         }
         items
@@ -55,25 +64,28 @@ impl Passed {
 }
 
 /// Passes the calls of an answer through the gate, in order.
-pub(crate) async fn pass(calls: &[ToolCall], cx: &Context, hooks: &dyn Hooks) -> Passed {
+pub(crate) async fn pass(
+    calls: &[ToolCall],
+    cx: &Context,
+    hooks: &dyn Hooks,
+    cut: &CancellationToken,
+) -> Passed {
     let mut items = Vec::with_capacity(calls.len());
     for call in calls {
-        items.push(one(call, cx, hooks).await);
+        items.push(one(call, cx, hooks, cut).await);
     }
     Passed { items }
 }
 
-async fn one(call: &ToolCall, cx: &Context, hooks: &dyn Hooks) -> Place {
+async fn one(call: &ToolCall, cx: &Context, hooks: &dyn Hooks, cut: &CancellationToken) -> Place {
     let Some(tool) = cx.tools.get(&call.name) else {
-        let known: Vec<&str> = cx.tools.names().collect();
-        let text = format!("There is no tool {:?}. The tools are: {}.", call.name, known.join(", "));
-        return Place::Item(Item::Settled(not_run(call, text)));
+        return Place::Item(Item::Settled(not_run(call, unknown(&call.name, cx))));
     };
     let args = match call.arguments.parse() {
         Ok(args) => args,
         Err(bad) => return Place::Item(Item::Settled(not_run(call, bad.for_model()))),
     };
-    let (verdict, args) = judged(call, tool.spec(), args, cx, hooks).await;
+    let (verdict, args) = judged(call, tool.spec(), args, cx, hooks, cut).await;
     let prepared = Prepared { call: call.clone(), tool: tool.clone(), args };
     match verdict {
         Verdict::Pass | Verdict::Allow => Place::Item(Item::Run(prepared)),
@@ -85,21 +97,41 @@ async fn one(call: &ToolCall, cx: &Context, hooks: &dyn Hooks) -> Place {
     }
 }
 
-/// The verdict of the hooks. A panic or a deadline is a denial.
+/// What is said about a tool that is not there. The model has read the names; it is told the one it meant, or all.
+fn unknown(name: &str, cx: &Context) -> String {
+    match nearest(name, cx.tools.names()) {
+        Some(meant) => format!("There is no tool {name:?}. Did you mean {meant:?}? Nothing was done."),
+        None => {
+            let known: Vec<&str> = cx.tools.names().collect();
+            format!("There is no tool {name:?}. The tools are: {}. Nothing was done.", known.join(", "))
+        }
+    }
+}
+
+/// The verdict of the hooks. A panic, a deadline or an interrupt is a denial.
 async fn judged(
     call: &ToolCall,
     spec: &ToolSpec,
     args: Args,
     cx: &Context,
     hooks: &dyn Hooks,
+    cut: &CancellationToken,
 ) -> (Verdict, Args) {
     let mut gated = Gated { call, spec, args };
-    let judging = AssertUnwindSafe(hooks.gate(&mut gated, cx)).catch_unwind();
-    let verdict = match tokio::time::timeout(DEADLINE, judging).await {
-        Ok(Ok(Verdict::Pass)) => by_specification(spec),
-        Ok(Ok(verdict)) => verdict,
-        Ok(Err(_)) => denied("The check before this call broke, so it was not run."),
-        Err(_) => denied("The check before this call did not answer, so it was not run."),
+    let verdict = tokio::select! {
+        biased;
+        () = cut.cancelled() => denied(INTERRUPTED),
+        judged = guard::caught(async { hooks.gate(&mut gated, cx).await }) => match judged {
+            Ok(Verdict::Pass) => by_specification(spec),
+            Ok(verdict) => verdict,
+            Err(message) => {
+                tracing::error!(tool = %spec.name, message, "a gate panicked");
+                denied("The check before this call broke, so it was not run.")
+            }
+        },
+        () = tokio::time::sleep(guard::DEADLINE) => {
+            denied("The check before this call did not answer, so it was not run.")
+        }
     };
     (verdict, gated.args)
 }
@@ -118,13 +150,19 @@ fn denied(reason: &str) -> Verdict {
     Verdict::Deny { reason: reason.to_owned(), rule: None }
 }
 
-async fn decided(prepared: Prepared, answer: Option<&Decision>, cx: &Context, hooks: &dyn Hooks) -> Item {
+async fn decided(
+    prepared: Prepared,
+    answer: Option<&Decision>,
+    cx: &Context,
+    hooks: &dyn Hooks,
+    cut: &CancellationToken,
+) -> Item {
     match answer {
         Some(Decision::Allow) => Item::Run(prepared),
         Some(Decision::AllowWith { arguments: Value::Object(args) }) => {
             // A person changed the arguments: what no gate lets through stays out, whoever says so.
-            let spec = prepared.tool.spec().clone();
-            let (verdict, args) = judged(&prepared.call, &spec, args.clone(), cx, hooks).await;
+            let spec = prepared.tool.spec();
+            let (verdict, args) = judged(&prepared.call, spec, args.clone(), cx, hooks, cut).await;
             match verdict {
                 Verdict::Pass | Verdict::Allow | Verdict::Ask { .. } => {
                     Item::Run(Prepared { args, ..prepared })

@@ -57,8 +57,14 @@ pub enum Record<'a> {
 
 /// Everything a product can have a say in.
 ///
-/// Contract: a hook that fails or takes too long means no. `gate` cannot fail: it denies. All hooks are called from
-/// the run's own task, one at a time.
+/// Contract: a hook that panics or takes too long means no: a call at `gate` is denied, what a call gave is withheld
+/// when `after_tool` does not finish, nobody has answered when `approve` breaks, and every other hook ends the run with
+/// [`RunError`]. `gate`, `after_tool`, `steering`, `follow_up` and `record` have 30 seconds; `before_turn`, `on_failure`
+/// and `approve` wait for models and people and have no clock, but are dropped when the run is aborted (`approve` also
+/// when it is interrupted), so they change the conversation only once what they waited for is there.
+///
+/// All hooks are called from the run's own task, one at a time, but for `after_tool`: calls that run side by side
+/// are looked at side by side, and while `record` writes their results.
 #[async_trait]
 pub trait Hooks: Send + Sync {
     /// Before the model is asked: limits are judged here, and the window is made to fit. May change the conversation;
@@ -85,13 +91,15 @@ pub trait Hooks: Send + Sync {
         Ok(Recovery::GiveUp)
     }
 
-    /// Whether a call may run. May change its arguments. By default no opinion.
+    /// Whether a call may run. May change its arguments. By default no opinion. Asked again for the same call when
+    /// its arguments are changed behind it, and when a suspended run goes on; what it changes it must not change again.
     async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
         let _ = (gated, cx);
         Verdict::Pass
     }
 
-    /// Answers questions in place. `None`: nobody is there, and the run is suspended.
+    /// Answers questions in place, in the order they are asked. A question without an answer is a no. `None`: nobody
+    /// is there, and the run is suspended.
     async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
         let _ = asks;
         None
@@ -130,8 +138,9 @@ impl Hooks for NoHooks {}
 /// Several hooks as one, in order.
 ///
 /// `before_turn`: all, until one stops. `shape`, `after_tool`, `record`: all. `gate`: all, each seeing the arguments as
-/// the one before left them; the first denial counts, else the first question, else an explicit yes. `approve`: the first that answers.
-/// `on_failure`: the first that did something. `steering`, `follow_up`: all together.
+/// the one before left them; the first denial counts, else the first question, else an explicit yes. When one changes
+/// the arguments, those before it judge again: nothing runs with arguments that a gate has not seen, and when they
+/// change them back and forth the call is denied. `approve`: the first that answers. `on_failure`: the first that did something. `steering`, `follow_up`: all together.
 #[derive(Clone, Default)]
 pub struct HookStack {
     hooks: Vec<Arc<dyn Hooks>>,
@@ -179,18 +188,33 @@ impl Hooks for HookStack {
     }
 
     async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
-        let mut strictest = Verdict::Pass;
-        for hooks in &self.hooks {
+        let mut verdicts = Vec::with_capacity(self.hooks.len());
+        let mut seen = gated.args.clone();
+        let mut outdated = 0;
+        for (index, hooks) in self.hooks.iter().enumerate() {
             let verdict = hooks.gate(gated, cx).await;
-            match (&verdict, &strictest) {
-                (Verdict::Deny { .. }, _) => return verdict,
-                (Verdict::Ask { .. }, Verdict::Pass | Verdict::Allow) | (Verdict::Allow, Verdict::Pass) => {
-                    strictest = verdict;
-                }
-                _ => {}
+            if matches!(verdict, Verdict::Deny { .. }) {
+                return verdict;
+            }
+            verdicts.push(verdict);
+            if gated.args != seen {
+                seen.clone_from(&gated.args);
+                outdated = index;
             }
         }
-        strictest
+        for (hooks, verdict) in self.hooks.iter().zip(&mut verdicts).take(outdated) {
+            *verdict = hooks.gate(gated, cx).await;
+            if matches!(verdict, Verdict::Deny { .. }) {
+                return verdict.clone();
+            }
+            if gated.args != seen {
+                let reason = "The checks before this call do not agree on its arguments, so it was not run.";
+                return Verdict::Deny { reason: reason.to_owned(), rule: None };
+            }
+        }
+        let asks = verdicts.iter().position(|verdict| matches!(verdict, Verdict::Ask { .. }));
+        let allows = verdicts.iter().position(|verdict| *verdict == Verdict::Allow);
+        asks.or(allows).map_or(Verdict::Pass, |index| verdicts.swap_remove(index))
     }
 
     async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {

@@ -15,11 +15,14 @@ pub mod control;
 pub mod cx;
 pub mod event;
 mod gate;
+mod guard;
 pub mod hooks;
 pub mod id;
+mod nearest;
 pub mod outcome;
 pub mod queue;
 pub mod run;
+mod shorten;
 pub mod tool;
 pub mod typed;
 

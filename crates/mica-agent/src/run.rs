@@ -7,29 +7,31 @@
 //! model that is not recorded; a run always ends with one typed outcome.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
-use futures::StreamExt;
+use mica_ai::error::Reply;
 use mica_ai::message::{ResultStatus, ToolCall};
-use mica_ai::request::ToolChoice;
-use mica_ai::{AiError, Assistant, Message, StopReason, StreamEvent, User};
+use mica_ai::{AiError, Message, StopReason, User};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::Decisions;
-use crate::batch;
-use crate::call::{Finished, not_run};
+use crate::approval::{Ask, Decisions};
+use crate::batch::{self, Around};
+use crate::call::{Finished, INTERRUPTED, not_run};
 use crate::context::Context;
 use crate::control::Control;
 use crate::event::{EventKind, EventSink};
 use crate::gate::{self, Passed};
-use crate::hooks::{Hooks, Record, Recovery, Step};
+use crate::guard;
+use crate::hooks::{Hooks, Record, Step};
 use crate::outcome::{Limit, Outcome, RunError, Tally};
 
-/// How often one turn may be asked again after a hook did something about its failure.
-const RECOVERIES: u32 = 3;
+mod answer;
 
-/// Runs from a prompt until the agent stops.
+/// How many answers in a row may end before the model was done: by the output limit, or by a pause of the provider.
+const UNFINISHED: u32 = 5;
+
+/// Runs from a prompt until the agent stops. Calls that an earlier run left without a result are answered first.
 pub async fn run(
     input: Vec<Message>,
     cx: &mut Context,
@@ -37,8 +39,23 @@ pub async fn run(
     events: &EventSink,
     control: &Control,
 ) -> Outcome {
+    begin(input, LEFT, cx, hooks, events, control).await
+}
+
+/// The same, with what to say about the calls that were left.
+pub(crate) async fn begin(
+    input: Vec<Message>,
+    left: &str,
+    cx: &mut Context,
+    hooks: &dyn Hooks,
+    events: &EventSink,
+    control: &Control,
+) -> Outcome {
     cx.tally = Tally::default();
-    Run { cx, hooks, events, control }.from(Begin::Input(input)).await
+    let is_kept = |stop| !matches!(stop, StopReason::Error | StopReason::Aborted);
+    let left = cx.unanswered(is_kept).into_iter().map(|call| not_run(&call, left).result.into());
+    let joining = left.chain(input).collect();
+    Run { cx, hooks, events, control, unfinished: 0 }.from(Begin::Input(joining)).await
 }
 
 /// Goes on with a suspended run: the calls of the last answer, with the answers people gave. What the run took until
@@ -50,7 +67,7 @@ pub async fn resume(
     events: &EventSink,
     control: &Control,
 ) -> Outcome {
-    Run { cx, hooks, events, control }.from(Begin::Answers(answers)).await
+    Run { cx, hooks, events, control, unfinished: 0 }.from(Begin::Answers(answers)).await
 }
 
 enum Begin {
@@ -63,6 +80,8 @@ struct Run<'a> {
     hooks: &'a dyn Hooks,
     events: &'a EventSink,
     control: &'a Control,
+    /// Answers in a row that ended before the model was done.
+    unfinished: u32,
 }
 
 /// What a turn came to.
@@ -77,6 +96,13 @@ enum Turn {
     Over(Outcome),
 }
 
+/// What people said about the calls they were asked about.
+enum Said {
+    Now(Decisions),
+    Later(Vec<Ask>),
+    Cut,
+}
+
 impl Run<'_> {
     async fn from(mut self, begin: Begin) -> Outcome {
         self.events.tell(EventKind::RunStart).await;
@@ -89,206 +115,207 @@ impl Run<'_> {
     }
 
     /// The outer level: rounds of turns, until nothing is queued any more.
-    async fn rounds(&mut self, begin: Begin) -> Result<Outcome, RunError> {
-        let mut joining = match begin {
-            Begin::Input(messages) => messages,
-            Begin::Answers(answers) => match self.resumed(answers).await? {
-                Turn::Over(outcome) => return Ok(outcome),
-                Turn::More | Turn::Done | Turn::Cut => Vec::new(),
-            },
-        };
+    async fn rounds(&mut self, mut begin: Begin) -> Result<Outcome, RunError> {
         loop {
-            if let Some(outcome) = self.turns(joining).await? {
+            if let Some(outcome) = self.turns(begin).await? {
                 return Ok(outcome);
             }
-            joining = self.hooks.follow_up().await;
-            if joining.is_empty() {
+            let queued = guard::soon("follow_up", async { self.hooks.follow_up().await }).await?;
+            if queued.is_empty() {
                 return Ok(Outcome::Completed);
             }
+            begin = Begin::Input(queued);
         }
     }
 
     /// The inner level: turns, until the model is done and nothing has arrived. `Some` ends the run.
-    async fn turns(&mut self, mut joining: Vec<Message>) -> Result<Option<Outcome>, RunError> {
+    async fn turns(&mut self, begin: Begin) -> Result<Option<Outcome>, RunError> {
+        let (mut ended, mut joining) = match begin {
+            Begin::Input(messages) => (Turn::More, messages),
+            Begin::Answers(answers) => (self.resumed(answers).await?, Vec::new()),
+        };
         loop {
-            if self.control.is_aborted() {
-                return Ok(Some(Outcome::Aborted));
+            if let Turn::Over(outcome) = ended {
+                return Ok(Some(outcome));
             }
-            self.cx.tally.turns += 1;
-            let number = self.cx.tally.turns;
-            self.events.tell(EventKind::TurnStart { turn: number }).await;
-            joining.extend(self.hooks.steering().await);
-            for message in joining.drain(..) {
-                self.say(message).await?;
-            }
-            let turn = self.turn().await;
-            self.events.tell(EventKind::TurnEnd { turn: number }).await;
-            match turn? {
-                Turn::Over(outcome) => return Ok(Some(outcome)),
-                Turn::More => {}
-                ended @ (Turn::Done | Turn::Cut) => {
-                    joining = self.hooks.steering().await;
-                    if joining.is_empty() {
-                        // An interrupt without anything to go on with is an end.
-                        return Ok(matches!(ended, Turn::Cut).then_some(Outcome::Aborted));
-                    }
+            let cut = self.arrived(&mut joining).await?;
+            if joining.is_empty() {
+                match ended {
+                    // An interrupt without anything to go on with is an end.
+                    Turn::Cut => return Ok(Some(Outcome::Aborted)),
+                    _ if self.control.is_aborted() => return Ok(Some(Outcome::Aborted)),
+                    Turn::Done => return Ok(None),
+                    Turn::More | Turn::Over(_) => {}
                 }
+            }
+            ended = self.turn(std::mem::take(&mut joining), &cut).await?;
+        }
+    }
+
+    /// Adds what arrived meanwhile, and answers the token that cuts what comes next. Whatever is taken from a queue
+    /// is said in the turn that follows, also when the run is aborted: it would be lost otherwise.
+    async fn arrived(&self, joining: &mut Vec<Message>) -> Result<CancellationToken, RunError> {
+        loop {
+            let cut = self.control.next();
+            if self.control.is_aborted() {
+                return Ok(cut);
+            }
+            joining.extend(guard::soon("steering", async { self.hooks.steering().await }).await?);
+            // Interrupted right now: there is nothing to cut, only something to join.
+            if !self.control.is_cut(&cut) || self.control.is_aborted() {
+                return Ok(cut);
             }
         }
     }
 
-    async fn turn(&mut self) -> Result<Turn, RunError> {
+    async fn turn(&mut self, joining: Vec<Message>, cut: &CancellationToken) -> Result<Turn, RunError> {
+        self.cx.tally.turns += 1;
+        let turn = self.cx.tally.turns;
+        self.events.tell(EventKind::TurnStart { turn }).await;
+        let ended = self.ask_and_do(joining, cut).await;
+        self.events.tell(EventKind::TurnEnd { turn }).await;
+        ended
+    }
+
+    async fn ask_and_do(&mut self, joining: Vec<Message>, cut: &CancellationToken) -> Result<Turn, RunError> {
+        for message in joining {
+            self.say(message).await?;
+        }
         let closing = match self.before_turn().await? {
-            Step::Go => None,
-            Step::Stop(limit) => return Ok(Turn::Over(Outcome::Exhausted { limit })),
-            Step::Close(limit) => {
+            Some(Step::Go) => None,
+            Some(Step::Stop(limit)) => return Ok(Turn::Over(Outcome::Exhausted { limit })),
+            Some(Step::Close(limit)) => {
                 self.say(User::text(farewell(&limit)).into()).await?;
                 Some(limit)
             }
+            None => return Ok(self.cut_short()),
         };
+        if cut.is_cancelled() {
+            return Ok(self.cut_short());
+        }
         self.record(Record::TurnOpen).await?;
-        let cut = self.control.next();
-        let answer = match self.answer(&closing, &cut).await? {
+        let answer = match self.answer(closing.is_some(), cut).await? {
             Ok(answer) => answer,
-            Err(AiError::Cancelled) if !self.control.is_aborted() => return Ok(Turn::Cut),
-            Err(AiError::Cancelled) => return Ok(Turn::Over(Outcome::Aborted)),
-            Err(error) => return Ok(Turn::Over(Outcome::Failed { error: error.into() })),
+            Err(_) if cut.is_cancelled() => return Ok(self.cut_short()),
+            Err(error) => return Ok(Turn::Over(self.failed(error, closing).await)),
         };
         let calls: Vec<ToolCall> = answer.calls().cloned().collect();
-        let stop = answer.stop;
+        let (stop, detail) = (answer.stop, answer.stop_detail.clone());
         self.keep(answer.into()).await?;
         if let Some(limit) = closing {
             self.settle(&calls, "Not run: the run has reached a limit and ends here.").await?;
             return Ok(Turn::Over(Outcome::Exhausted { limit }));
         }
+        if stop.is_whole() && !calls.is_empty() {
+            self.unfinished = 0;
+            return self.calls(&calls, cut).await;
+        }
         match stop {
-            StopReason::ToolUse => self.calls(&calls, &cut).await,
-            StopReason::Stop | StopReason::Refusal => Ok(Turn::Done),
-            StopReason::Pause => Ok(Turn::More),
-            StopReason::Length if calls.is_empty() => {
-                let reached = "the answer was cut off by the output limit".to_owned();
-                Ok(Turn::Over(Outcome::Exhausted { limit: Limit { name: "output".to_owned(), reached } }))
+            // A model that says it waits for results, and has called nothing, waits for nothing.
+            StopReason::Stop | StopReason::ToolUse => Ok(Turn::Done),
+            StopReason::Refusal => {
+                self.settle(&calls, "Not run: you declined in the same answer.").await?;
+                Ok(Turn::Done)
             }
-            StopReason::Length | StopReason::ContentFilter | StopReason::Error | StopReason::Aborted => {
-                let why = if stop == StopReason::Length { CUT_OFF } else { FILTERED };
-                self.settle(&calls, why).await?;
-                Ok(if calls.is_empty() { Turn::Done } else { Turn::More })
+            StopReason::Pause => Ok(self.unfinished("pauses", "the provider paused the answer")),
+            StopReason::Length => {
+                self.settle(&calls, CUT_OFF).await?;
+                if calls.is_empty() {
+                    self.unfinished = UNFINISHED;
+                }
+                Ok(self.unfinished("output", "the answer was cut off by the output limit"))
+            }
+            StopReason::ContentFilter | StopReason::Error | StopReason::Aborted => {
+                self.settle(&calls, FILTERED).await?;
+                let reply = Reply::local(detail.unwrap_or_else(|| "a filter cut the answer off".to_owned()));
+                let error = AiError::ContentFiltered { categories: Vec::new(), reply };
+                Ok(Turn::Over(Outcome::Failed { error: error.into() }))
             }
         }
     }
 
-    async fn before_turn(&mut self) -> Result<Step, RunError> {
-        let (step, changes) = self.hooks.before_turn(self.cx).await?;
+    /// An answer ended before the model was done: it may go on, but not forever.
+    fn unfinished(&mut self, name: &str, reached: &str) -> Turn {
+        if self.unfinished < UNFINISHED {
+            self.unfinished += 1;
+            return Turn::More;
+        }
+        let limit = Limit { name: name.to_owned(), reached: reached.to_owned() };
+        Turn::Over(Outcome::Exhausted { limit })
+    }
+
+    /// The model could not answer. Where it was only to say goodbye, the limit is what ends the run.
+    async fn failed(&self, error: AiError, closing: Option<Limit>) -> Outcome {
+        let Some(limit) = closing else { return Outcome::Failed { error: error.into() } };
+        self.events.tell(EventKind::Notice { text: error.for_user() }).await;
+        Outcome::Exhausted { limit }
+    }
+
+    fn cut_short(&self) -> Turn {
+        if self.control.is_aborted() { Turn::Over(Outcome::Aborted) } else { Turn::Cut }
+    }
+
+    /// `None` when the run was aborted meanwhile.
+    async fn before_turn(&mut self) -> Result<Option<Step>, RunError> {
+        let (step, changes) = tokio::select! {
+            biased;
+            () = self.control.aborted() => return Ok(None),
+            made = guard::hook("before_turn", async { self.hooks.before_turn(self.cx).await }) => made??,
+        };
         for change in changes {
             self.events.tell(EventKind::Window { change }).await;
         }
-        Ok(step)
-    }
-
-    /// Asks the model, again where a hook did something about a failure. The inner error is the answer's.
-    async fn answer(
-        &mut self,
-        closing: &Option<Limit>,
-        cut: &CancellationToken,
-    ) -> Result<Result<Assistant, AiError>, RunError> {
-        for recovery in 0.. {
-            let error = match self.ask(closing, cut).await? {
-                Ok(answer) => return Ok(Ok(answer)),
-                Err(error) => error,
-            };
-            let helped = recovery < RECOVERIES
-                && !matches!(error, AiError::Cancelled)
-                && self.hooks.on_failure(&error, self.cx).await? == Recovery::AskAgain;
-            if !helped {
-                return Ok(Err(error));
-            }
-            let text = format!("{error}. Asking again.");
-            self.events.tell(EventKind::Notice { text }).await;
-        }
-        Ok(Err(AiError::Cancelled))
-    }
-
-    async fn ask(
-        &mut self,
-        closing: &Option<Limit>,
-        cut: &CancellationToken,
-    ) -> Result<Result<Assistant, AiError>, RunError> {
-        let mut request = self.cx.request();
-        if closing.is_some() {
-            // The tools stay in the request, so that the cached prefix holds.
-            request.tool_choice = ToolChoice::None;
-        }
-        self.hooks.shape(&mut request, self.cx);
-        let id = request.answer.clone();
-        self.events.tell(EventKind::AnswerStart { message: id.clone() }).await;
-        let began = Instant::now();
-        let mut stream = self.cx.provider.stream(Arc::new(request), cut.clone());
-        let (message, error) = loop {
-            match stream.next().await {
-                Some(StreamEvent::Done { message }) => break (*message, None),
-                Some(StreamEvent::Error { partial, error }) => break (*partial, Some(error)),
-                Some(StreamEvent::Retry(retry)) => self.events.tell(EventKind::Retry(retry)).await,
-                Some(delta) => self.events.tell(EventKind::Answer { message: id.clone(), delta }).await,
-                None => {
-                    let detail = "the stream ended without an outcome".to_owned();
-                    return Err(AiError::Protocol { detail }.into());
-                }
-            }
-        };
-        self.cx.tally.active += began.elapsed();
-        self.cx.tally.usage += message.usage;
-        let (stop, usage) = (message.stop, message.usage);
-        self.events.tell(EventKind::AnswerEnd { message: id, stop, usage }).await;
-        self.events.tell(EventKind::Usage { usage: self.cx.tally.usage }).await;
-        match error {
-            None => Ok(Ok(message)),
-            Some(error) => {
-                // Half an answer is kept for people; models never see it again.
-                if !message.blocks.is_empty() {
-                    self.keep(message.into()).await?;
-                }
-                Ok(Err(error))
-            }
-        }
+        Ok(Some(step))
     }
 
     /// Passes the calls of an answer through the gate and runs them.
     async fn calls(&mut self, calls: &[ToolCall], cut: &CancellationToken) -> Result<Turn, RunError> {
         self.note(calls);
-        let passed = gate::pass(calls, self.cx, self.hooks).await;
-        let answers = match self.decisions(&passed).await? {
-            Ok(answers) => answers,
-            Err(outcome) => return Ok(Turn::Over(outcome)),
-        };
-        self.run_calls(passed, &answers, cut).await
+        let passed = gate::pass(calls, self.cx, self.hooks, cut).await;
+        match self.decisions(&passed, cut).await? {
+            Said::Now(answers) => self.run_calls(passed, &answers, cut).await,
+            Said::Later(asks) => Ok(Turn::Over(Outcome::Suspended { asks })),
+            Said::Cut => {
+                self.settle(calls, INTERRUPTED).await?;
+                Ok(self.cut_short())
+            }
+        }
     }
 
-    /// What people say about the calls they are asked about: at once, or later.
-    async fn decisions(&mut self, passed: &Passed) -> Result<Result<Decisions, Outcome>, RunError> {
+    /// What people say about the calls they are asked about.
+    async fn decisions(&mut self, passed: &Passed, cut: &CancellationToken) -> Result<Said, RunError> {
         let asks = passed.asks();
         if asks.is_empty() {
-            return Ok(Ok(Decisions::default()));
+            return Ok(Said::Now(Decisions::default()));
         }
+        // Before anybody is asked: a question must survive a crash while somebody thinks about it.
+        self.record(Record::Asked(&asks)).await?;
         for ask in &asks {
             self.events.tell(EventKind::ApprovalAsked { ask: ask.clone() }).await;
         }
         let given = tokio::select! {
             biased;
-            () = self.control.aborted() => return Ok(Err(Outcome::Aborted)),
-            given = self.hooks.approve(&asks) => given,
+            () = cut.cancelled() => return Ok(Said::Cut),
+            given = guard::caught(async { self.hooks.approve(&asks).await }) => given,
         };
-        let Some(given) = given else {
-            self.record(Record::Asked(&asks)).await?;
-            return Ok(Err(Outcome::Suspended { asks }));
+        let given = match given {
+            Ok(Some(given)) => given,
+            Ok(None) => return Ok(Said::Later(asks)),
+            Err(message) => {
+                tracing::error!(message, "asking for approval panicked");
+                Vec::new()
+            }
         };
-        let mut answers = Decisions::default();
-        for (ask, decision) in asks.iter().zip(given) {
-            let call = ask.call.id.clone();
+        let answers = asks.iter().map(|ask| ask.call.id.clone()).zip(given).collect();
+        Ok(Said::Now(self.decided(Decisions(answers)).await))
+    }
+
+    async fn decided(&self, answers: Decisions) -> Decisions {
+        for (call, decision) in &answers.0 {
             let told = EventKind::ApprovalGiven { call: call.clone(), decision: decision.clone() };
             self.events.tell(told).await;
-            answers.0.push((call, decision));
         }
-        Ok(Ok(answers))
+        answers
     }
 
     async fn run_calls(
@@ -297,26 +324,32 @@ impl Run<'_> {
         answers: &Decisions,
         cut: &CancellationToken,
     ) -> Result<Turn, RunError> {
-        let items = passed.decided(answers, self.cx, self.hooks).await;
+        let items = passed.decided(answers, self.cx, self.hooks, cut).await;
+        let Some(answer) = self.cx.last_answer().cloned() else { return Ok(Turn::Done) };
+        let around = Around { hooks: self.hooks, events: self.events, cut, answer: &answer };
         let began = Instant::now();
-        let (hooks, events) = (self.hooks, self.events);
+        let (results, mut finished) = mpsc::channel::<Finished>(items.len().max(1));
         let mut ends = false;
         let mut kept = Ok(());
-        batch::run(items, hooks, events, cut, async |finished: Finished| {
-            ends |= finished.ends_run;
-            if kept.is_ok() {
-                kept = self.result(finished).await;
+        let keeping = async {
+            while let Some(finished) = finished.recv().await {
+                ends |= finished.ends_run;
+                if kept.is_ok() {
+                    kept = self.result(finished).await;
+                    if kept.is_err() {
+                        // What cannot be recorded should not be done.
+                        cut.cancel();
+                    }
+                }
             }
-        })
-        .await;
-        kept?;
+        };
+        futures::join!(batch::run(items, around, results), keeping);
         self.cx.tally.active += began.elapsed();
-        Ok(if self.control.is_aborted() {
-            Turn::Over(Outcome::Aborted)
-        } else if cut.is_cancelled() {
-            Turn::Cut
+        kept?;
+        Ok(if cut.is_cancelled() {
+            self.cut_short()
         } else if ends {
-            Turn::Over(Outcome::Completed)
+            Turn::Done
         } else {
             Turn::More
         })
@@ -325,20 +358,26 @@ impl Run<'_> {
     /// Goes on where a suspended run stopped: its calls pass the gate again, with the answers at hand.
     async fn resumed(&mut self, answers: Decisions) -> Result<Turn, RunError> {
         let calls = self.cx.open_calls();
+        let misfit = |message: String| Err(RunError::Resume { message });
         if calls.is_empty() {
-            let message = "no call of the last answer waits for a result".to_owned();
-            return Err(RunError::Resume { message });
+            return misfit("no call of the last answer waits for a result".to_owned());
         }
-        if let Some((stray, _)) = answers.0.iter().find(|(id, _)| calls.iter().all(|call| call.id != *id)) {
-            return Err(RunError::Resume { message: format!("no call {stray} waits for an answer") });
+        for (index, (id, _)) in answers.0.iter().enumerate() {
+            if calls.iter().all(|call| call.id != *id) {
+                return misfit(format!("no call {id} waits for an answer"));
+            }
+            if answers.0[..index].iter().any(|(other, _)| other == id) {
+                return misfit(format!("the call {id} has two answers"));
+            }
         }
-        for (call, decision) in &answers.0 {
-            let told = EventKind::ApprovalGiven { call: call.clone(), decision: decision.clone() };
-            self.events.tell(told).await;
-        }
+        let turn = self.cx.tally.turns;
+        self.events.tell(EventKind::TurnStart { turn }).await;
+        let answers = self.decided(answers).await;
         let cut = self.control.next();
-        let passed = gate::pass(&calls, self.cx, self.hooks).await;
-        self.run_calls(passed, &answers, &cut).await
+        let passed = gate::pass(&calls, self.cx, self.hooks, &cut).await;
+        let ended = self.run_calls(passed, &answers, &cut).await;
+        self.events.tell(EventKind::TurnEnd { turn }).await;
+        ended
     }
 
     /// Answers calls that are not run.
@@ -372,7 +411,11 @@ impl Run<'_> {
     }
 
     async fn record(&self, record: Record<'_>) -> Result<(), RunError> {
-        self.hooks.record(record).await.map_err(|message| RunError::Record { message })
+        match guard::soon("record", async { self.hooks.record(record).await }).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(message)) => Err(RunError::Record { message }),
+            Err(error) => Err(RunError::Record { message: error.to_string() }),
+        }
     }
 
     /// Remembers which calls were made, so that repetition can be judged.
@@ -388,6 +431,8 @@ impl Run<'_> {
 const CUT_OFF: &str = "Not run: your answer was cut off by the output limit, so its calls may be incomplete. Nothing \
                        was changed. Do it in smaller steps.";
 const FILTERED: &str = "Not run: your answer was cut off by a content filter. Nothing was changed.";
+pub(crate) const LEFT: &str =
+    "No result: the run ended before this call did. If it had begun, its effect is unknown.";
 
 /// What the model is told when a limit is reached and it may say one thing more.
 fn farewell(limit: &Limit) -> String {
