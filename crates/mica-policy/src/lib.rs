@@ -1,0 +1,2 @@
+//! Pure decisions: may this happen, and why.
+pub mod validate;
