@@ -88,11 +88,13 @@ impl RuleSet {
         let Some(pattern) = rule.argument() else { return true };
         match (action, self.subjects.of(tool, args)) {
             (Action::Allow, Some(values)) => {
-                !values.is_empty() && values.iter().all(|value| value.fits(pattern, self.subjects.root()) == Some(true))
+                !values.is_empty()
+                    && values.iter().all(|value| value.fits(pattern, self.subjects.root()) == Some(true))
             }
             (Action::Allow, None) => false,
             (Action::Ask | Action::Deny, Some(values)) => {
-                values.is_empty() || values.iter().any(|value| value.fits(pattern, self.subjects.root()) != Some(false))
+                values.is_empty()
+                    || values.iter().any(|value| value.fits(pattern, self.subjects.root()) != Some(false))
             }
             (Action::Ask | Action::Deny, None) => true,
         }

@@ -23,8 +23,13 @@ pub(super) struct Pattern {
 }
 
 impl Rule {
+    /// Whether it speaks of tools alone, whatever their arguments.
+    pub fn is_of_tools(&self) -> bool {
+        self.argument.is_none()
+    }
+
     /// Whether a tool's name fits.
-    pub(super) fn names(&self, tool: &str) -> bool {
+    pub fn names(&self, tool: &str) -> bool {
         self.tool.matches(tool)
     }
 
@@ -52,7 +57,9 @@ pub enum BadRule {
         rule: String,
     },
     /// A name that no tool can have.
-    #[error("the rule {rule:?} has {sign:?} in the name of the tool; names have letters, digits, _, -, . and *")]
+    #[error(
+        "the rule {rule:?} has {sign:?} in the name of the tool; names have letters, digits, _, -, . and *"
+    )]
     ToolName {
         /// The text.
         rule: String,

@@ -85,8 +85,14 @@ fn texts_that_are_no_rules() {
         ("a(b) c", "the rule \"a(b) c\" must end with the ) that closes its parentheses"),
         ("a)", "the rule \"a)\" must end with the ) that closes its parentheses"),
         ("a()", "the rule \"a()\" has nothing in its parentheses; leave them out for any argument"),
-        ("a b", "the rule \"a b\" has ' ' in the name of the tool; names have letters, digits, _, -, . and *"),
-        ("a({b,c})", "the rule \"a({b,c})\" cannot be read: '{' has no meaning here: patterns have *, ** and ? only"),
+        (
+            "a b",
+            "the rule \"a b\" has ' ' in the name of the tool; names have letters, digits, _, -, . and *",
+        ),
+        (
+            "a({b,c})",
+            "the rule \"a({b,c})\" cannot be read: '{' has no meaning here: patterns have *, ** and ? only",
+        ),
     ] {
         assert_eq!(text.parse::<Rule>().unwrap_err().to_string(), expect, "{text}");
     }

@@ -47,7 +47,8 @@ pub fn check_spec(spec: &ToolSpec) -> Vec<SchemaProblem> {
     let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
     for name in required(schema) {
         if closed && known.is_none_or(|known| !known.contains_key(name)) {
-            let message = format!("{name:?} is required, but no property and others are not allowed: no call can fit");
+            let message =
+                format!("{name:?} is required, but no property and others are not allowed: no call can fit");
             problems.push(problem(message));
         }
     }

@@ -159,11 +159,8 @@ impl<'a> Coercing<'a> {
         if items == Kinds::ANY {
             return None;
         }
-        let item = if items.has(Kinds::of(value)) {
-            value.clone()
-        } else {
-            from_text(value.as_str()?, items)?.0
-        };
+        let item =
+            if items.has(Kinds::of(value)) { value.clone() } else { from_text(value.as_str()?, items)?.0 };
         Some((Value::Array(vec![item]), Change::ValueToList))
     }
 

@@ -38,27 +38,37 @@ pub(crate) fn complaints(schema: &Value, error: &ValidationError<'_>) -> Vec<Com
     let one = |message: String| vec![Complaint { path: path.clone(), message }];
     match error.kind() {
         Kind::Required { property: Value::String(name) } => {
-            vec![Complaint { path: format!("{path}/{}", escaped(name)), message: "is required, but missing".to_owned() }]
+            vec![Complaint {
+                path: format!("{path}/{}", escaped(name)),
+                message: "is required, but missing".to_owned(),
+            }]
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let known = known_names(schema, error);
             unexpected.iter().map(|name| unknown(&path, name, &known)).collect()
         }
         Kind::Type { kind } => one(format!("must be {}, but is {}", types(kind), shown(given))),
-        Kind::Enum { options } => one(format!("must be one of {}, but is {}", choices(options), shown(given))),
+        Kind::Enum { options } => {
+            one(format!("must be one of {}, but is {}", choices(options), shown(given)))
+        }
         Kind::Constant { expected_value } => {
             one(format!("must be {}, but is {}", cut(&expected_value.to_string(), SHOWN), shown(given)))
         }
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            branches(schema, error, context).unwrap_or_else(|| one(format!("fits none of its {} forms; it is {}", context.len(), shown(given))))
-        }
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => branches(schema, error, context)
+            .unwrap_or_else(|| {
+                one(format!("fits none of its {} forms; it is {}", context.len(), shown(given)))
+            }),
         Kind::OneOfMultipleValid { .. } => {
             one("fits more than one of its forms, and must fit exactly one".to_owned())
         }
         Kind::Minimum { limit } => one(format!("must be {limit} or more, but is {}", shown(given))),
         Kind::Maximum { limit } => one(format!("must be {limit} or less, but is {}", shown(given))),
-        Kind::ExclusiveMinimum { limit } => one(format!("must be more than {limit}, but is {}", shown(given))),
-        Kind::ExclusiveMaximum { limit } => one(format!("must be less than {limit}, but is {}", shown(given))),
+        Kind::ExclusiveMinimum { limit } => {
+            one(format!("must be more than {limit}, but is {}", shown(given)))
+        }
+        Kind::ExclusiveMaximum { limit } => {
+            one(format!("must be less than {limit}, but is {}", shown(given)))
+        }
         Kind::MinLength { limit } => one(format!("must have {limit} characters or more")),
         Kind::MaxLength { limit } => one(format!("must have {limit} characters or less")),
         Kind::MinItems { limit } => one(format!("must have {limit} items or more")),

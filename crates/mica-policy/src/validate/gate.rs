@@ -54,7 +54,9 @@ impl Hooks for SchemaGate {
             Ok(schema) => schema,
             Err(bad) => {
                 tracing::error!(%tool, error = %bad, "a tool cannot be called: its schema is broken");
-                return deny(format!("{tool} cannot be called: its own schema is broken. Do it in another way."));
+                return deny(format!(
+                    "{tool} cannot be called: its own schema is broken. Do it in another way."
+                ));
             }
         };
         match schema.judge(&mut gated.args) {

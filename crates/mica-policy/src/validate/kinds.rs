@@ -126,9 +126,7 @@ impl<'a> Reader<'a> {
         };
         let mut kinds = match schema.get("type") {
             Some(Value::String(name)) => Kinds::named(name),
-            Some(Value::Array(names)) => {
-                union(names.iter().filter_map(Value::as_str).map(Kinds::named))
-            }
+            Some(Value::Array(names)) => union(names.iter().filter_map(Value::as_str).map(Kinds::named)),
             _ => Kinds::ANY,
         };
         if let Some(only) = schema.get("const") {
@@ -145,8 +143,8 @@ impl<'a> Reader<'a> {
         }
         for word in ["anyOf", "oneOf"] {
             if schema.contains_key(word) {
-                kinds = kinds
-                    & union(members(schema, word).map(|branch| self.accepts_within(branch, depth - 1)));
+                kinds =
+                    kinds & union(members(schema, word).map(|branch| self.accepts_within(branch, depth - 1)));
             }
         }
         kinds

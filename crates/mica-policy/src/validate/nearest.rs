@@ -13,7 +13,8 @@ pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>)
             let name_plain = plain(name);
             let far = distance(&plain_given, &name_plain);
             // `path` for `file_path` is far by letters and yet the likeliest slip.
-            let part = name_plain.len() >= 3 && plain_given.len() >= 3
+            let part = name_plain.len() >= 3
+                && plain_given.len() >= 3
                 && (name_plain.contains(&plain_given) || plain_given.contains(&name_plain));
             // One letter in three: `color` for `colour`, but not `b` for `a`.
             let near = far <= name_plain.chars().count() / 3;

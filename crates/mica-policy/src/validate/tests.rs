@@ -39,7 +39,8 @@ fn the_table() {
         let case: Case = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert!(names.insert(case.name.clone()), "twice: {}", case.name);
         let schema = case.schema.unwrap_or_else(|| {
-            let mut schema = json!({ "type": "object", "properties": case.properties, "required": case.required });
+            let mut schema =
+                json!({ "type": "object", "properties": case.properties, "required": case.required });
             if case.closed {
                 schema["additionalProperties"] = json!(false);
             }
@@ -117,8 +118,10 @@ fn schemas_that_cannot_be_used() {
     check(json!({ "type": "string" }), &["t: the schema must have \"type\": \"object\" at its root"]);
     check(
         json!({ "type": "object", "properties": { "a": { "type": "strnig" } } }),
-        &["t: the schema is not valid at #/properties/a/type: \"strnig\" is not valid under any of the schemas listed \
-           in the 'anyOf' keyword"],
+        &[
+            "t: the schema is not valid at #/properties/a/type: \"strnig\" is not valid under any of the schemas listed \
+           in the 'anyOf' keyword",
+        ],
     );
     check(
         json!({ "type": "object", "properties": { "a": {} }, "required": ["b"], "additionalProperties": false }),
