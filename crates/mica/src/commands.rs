@@ -2,4 +2,5 @@
 
 pub mod config;
 pub mod models;
+pub mod sessions;
 pub mod trust;

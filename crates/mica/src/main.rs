@@ -14,6 +14,7 @@ mod cli;
 mod commands;
 mod config;
 mod exit;
+mod keeping;
 mod reach;
 mod render;
 mod surroundings;
@@ -60,6 +61,7 @@ fn run(cli: &Cli) -> anyhow::Result<String> {
             let reach = Reach::find(&values, &cli.run, &surroundings)?;
             Ok(commands::models::run(&reach.catalogue, &reach.endpoints, filter.as_deref(), *json))
         }
+        Some(Command::Sessions { command }) => commands::sessions::run(command, &surroundings),
         _ => anyhow::bail!("not there yet"),
     }
 }
