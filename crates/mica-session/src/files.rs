@@ -3,11 +3,6 @@
 //! Promise: an append either is whole in the file or the file has the length it had before. Files that are replaced are
 //! replaced as a whole, by renaming.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "this crate owns the files of sessions, and this module writes them"
-)]
-
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Sessions on disk: what was appended is there, whatever happened to the file.
 
+#![allow(clippy::disallowed_methods, reason = "the tests do to files what others might")]
+
 use std::fs;
 use std::io::Write;
 
