@@ -159,3 +159,6 @@ pub(crate) struct Digest {
     pub(crate) opening: Option<String>,
     pub(crate) model: Option<String>,
 }
+
+#[cfg(test)]
+mod tests;

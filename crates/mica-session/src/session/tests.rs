@@ -60,6 +60,27 @@ fn the_first_message_is_on_disk_at_once() {
     assert_eq!(texts(&sessions.open(session.path(), Access::Read).unwrap()), ["hello"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn only_the_owner_reads_what_was_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, sessions) = folder();
+    let mut session = begun(&sessions);
+    let user = User { id: "u".into(), content: vec![picture(&"QUJD".repeat(8192))] };
+    session.append(Message::from(user), Durability::Now).unwrap();
+    let path = session.path().to_owned();
+    drop(session);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let blobs = paths::blobs(&path);
+    let blob = fs::read_dir(&blobs).unwrap().next().unwrap().unwrap().path();
+    for file in [&path, &paths::index(&path), &blob] {
+        assert_eq!(mode(file), 0o600, "{}", file.display());
+    }
+    for made in [folder.path().join("sessions").as_path(), path.parent().unwrap(), &blobs] {
+        assert_eq!(mode(made), 0o700, "{}", made.display());
+    }
+}
+
 #[test]
 fn where_the_conversation_stands_is_stored() {
     let (_folder, sessions) = folder();
