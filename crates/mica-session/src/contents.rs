@@ -89,7 +89,13 @@ impl Contents {
         // Each turn of the loop mends one thing, and there are three: the id, the parent and what the link names.
         for _ in 0..4 {
             match self.tree.insert(node.clone()) {
-                Ok(()) => break,
+                Ok(()) => {
+                    self.noted(
+                        &node,
+                        Place { offset, length: u32::try_from(line.len()).unwrap_or(u32::MAX) },
+                    );
+                    return;
+                }
                 Err(TreeError::Twice { .. }) => {
                     let id = EntryId::of_line(line, offset);
                     self.notices.push(Notice::Malformed { entry: id, offset });
@@ -107,13 +113,12 @@ impl Contents {
                 Err(TreeError::NotLive { .. } | TreeError::Full) => return,
             }
         }
-        self.noted(&node, Place { offset, length: u32::try_from(line.len()).unwrap_or(u32::MAX) });
     }
 
     /// Adds an entry that was just appended.
-    pub(crate) fn append(&mut self, node: Node, place: Place, model: Option<&str>) -> Result<(), TreeError> {
+    pub(crate) fn append(&mut self, node: &Node, place: Place, model: Option<&str>) -> Result<(), TreeError> {
         self.tree.insert(node.clone())?;
-        self.noted(&node, place);
+        self.noted(node, place);
         self.covered = place.offset + u64::from(place.length) + 1;
         if let Some(model) = model {
             self.model = Some(model.into());
@@ -154,3 +159,6 @@ pub(crate) struct Digest {
     pub(crate) opening: Option<String>,
     pub(crate) model: Option<String>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,8 +45,8 @@ pub enum SessionError {
     },
     /// The file is of a version that this program cannot read.
     #[error(
-        "{} has format version {found}, and this program reads {}: open it with a newer program",
-        path.display(), Version::CURRENT
+        "{} has format version {found}, and this program reads {}: open it with {} program",
+        path.display(), Version::CURRENT, other_program(*found)
     )]
     Version {
         /// The file.
@@ -127,6 +127,10 @@ fn is_full(error: &io::Error) -> bool {
 
 fn append_advice(source: &io::Error) -> String {
     if is_full(source) { format!("{source}. Make room and try again") } else { source.to_string() }
+}
+
+fn other_program(found: Version) -> &'static str {
+    if found > Version::CURRENT { "a newer" } else { "an older" }
 }
 
 fn holder(pid: Option<u32>) -> String {

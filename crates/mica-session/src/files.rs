@@ -1,14 +1,10 @@
 //! Everything that this crate writes to a disk, in one place.
 //!
 //! Promise: an append either is whole in the file or the file has the length it had before. Files that are replaced are
-//! replaced as a whole, by renaming.
+//! replaced as a whole, by renaming. What is made here only its owner can read: people tell agents what they would not
+//! tell each other.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "this crate owns the files of sessions, and this module writes them"
-)]
-
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -97,7 +93,7 @@ pub(crate) fn open_log(path: &Path) -> io::Result<File> {
 
 /// Makes a log that begins with these bytes. They and the file's name are on the disk when this returns.
 pub(crate) fn create_log(path: &Path, beginning: &[u8]) -> io::Result<File> {
-    let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+    let mut file = for_owner().create_new(true).open(path)?;
     let written = file.write_all(beginning).and_then(|()| file.sync_data()).and_then(|()| sync_parent(path));
     if let Err(error) = written {
         // It is ours and nobody has seen it: a file without a whole header would only be in the way.
@@ -115,7 +111,7 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_folder(parent)?;
     }
-    match fs::create_dir(path) {
+    match folder_for_owner().create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
@@ -148,7 +144,10 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], worth: Worth) -> io::Result<()>
     // The process in the name keeps two programs that replace the same cache from writing into one file.
     name.push(format!(".{}.tmp", std::process::id()));
     let beside = path.with_file_name(name);
-    let replaced = File::create(&beside)
+    let replaced = for_owner()
+        .create(true)
+        .truncate(true)
+        .open(&beside)
         .and_then(|mut file| {
             file.write_all(bytes)?;
             if worth == Worth::Truth { file.sync_all() } else { Ok(()) }
@@ -171,7 +170,7 @@ pub(crate) fn duplicate(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Opens the file of a lock, made when it is not there. What it says is not touched.
 pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+    for_owner().create(true).truncate(false).open(path)
 }
 
 /// Says in a lock who holds it.
@@ -179,6 +178,23 @@ pub(crate) fn write_holder(file: &mut File, pid: u32) -> io::Result<()> {
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;
     writeln!(file, "{pid}")
+}
+
+/// How files are made: for reading and writing, by their owner.
+fn for_owner() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn folder_for_owner() -> DirBuilder {
+    #[cfg_attr(not(unix), allow(unused_mut))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 /// Removes a file or a folder with all that is in it. What is not there is removed already.

@@ -74,6 +74,9 @@ pub(crate) struct Head<'a> {
 
 /// Reads a line (without its line break) as it stands at `offset`. Never fails: what cannot be read is kept.
 pub(crate) fn read(line: &[u8], offset: u64) -> (Entry, BlobRefs) {
+    if let Some(read) = read_message(line) {
+        return read;
+    }
     let head: Head = match serde_json::from_slice(line) {
         Ok(head) => head,
         Err(error) => {
@@ -85,6 +88,27 @@ pub(crate) fn read(line: &[u8], offset: u64) -> (Entry, BlobRefs) {
     let body = read_body(&head.kind, line)
         .unwrap_or_else(|| Body::Unknown { kind: head.kind.into_owned(), line: line.to_vec() });
     (Entry { id: head.id, parent: head.parent, time: head.time, body }, head.blobs)
+}
+
+/// Reads a line that is likely to be a message in one go. Messages are most of a session and nearly all of its bytes;
+/// looking at the head first would go over them twice.
+fn read_message(line: &[u8]) -> Option<(Entry, BlobRefs)> {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        id: EntryId,
+        parent: Option<EntryId>,
+        time: Timestamp,
+        #[serde(borrow)]
+        kind: Cow<'a, str>,
+        message: Message,
+        #[serde(default)]
+        blobs: BlobRefs,
+    }
+    // As this crate writes it, the kind stands before anything long.
+    memchr::memmem::find(&line[..line.len().min(192)], br#""kind":"message""#)?;
+    let line: Line = serde_json::from_slice(line).ok().filter(|line: &Line| line.kind == "message")?;
+    let body = Body::Message { message: line.message };
+    Some((Entry { id: line.id, parent: line.parent, time: line.time, body }, line.blobs))
 }
 
 /// The body of a line, or `None` when this version cannot read it.

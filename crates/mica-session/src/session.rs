@@ -145,7 +145,7 @@ impl Session {
             .appender
             .append(&line, durability)
             .map_err(|source| SessionError::Append { path: self.path.clone(), source })?;
-        self.contents.append(node, Place { offset, length }, line::model_of(&entry.body))?;
+        self.contents.append(&node, Place { offset, length }, line::model_of(&entry.body))?;
         self.refresh_index();
         Ok(entry.id)
     }

@@ -52,6 +52,12 @@ pub fn unfinished(branch: &[Entry]) -> Unfinished {
                     open.answer = None;
                 }
             }
+            Body::Message { message: Message::User(_) } => {
+                // The conversation went on. A result that is stored now would come after this message, which no provider
+                // takes; calls that were left behind are settled when the conversation is replayed.
+                open.calls.clear();
+                open.answer = None;
+            }
             _ => {}
         }
     }

@@ -1,5 +1,7 @@
 //! The index: it gives back what it was made of, or is as if it were not there.
 
+#![allow(clippy::disallowed_methods, reason = "the tests do to files what others might")]
+
 use std::fs;
 
 use mica_ai::{Message, User};

@@ -105,7 +105,7 @@ fn open_current(
         indexed,
     };
     match lock {
-        Some(lock) => session.begin_writing(lock, tail)?,
+        Some(lock) => session.begin_writing(lock, &tail)?,
         None if tail.is_empty() => {}
         None => session.contents.notices.push(Notice::UnfinishedTail { bytes: tail.len() as u64 }),
     }
@@ -187,13 +187,13 @@ fn open_older(
 
 impl Session {
     /// Makes the session writable: what is behind the last whole line is completed or moved away first.
-    fn begin_writing(&mut self, lock: Lock, tail: Vec<u8>) -> Result<(), SessionError> {
+    fn begin_writing(&mut self, lock: Lock, tail: &[u8]) -> Result<(), SessionError> {
         let file = files::open_log(&self.path).map_err(SessionError::io("open", &self.path))?;
         let covered = self.contents.covered;
-        let is_whole = !tail.is_empty() && line::skim(&tail, covered).node.kind != Kind::Malformed;
+        let is_whole = !tail.is_empty() && line::skim(tail, covered).node.kind != Kind::Malformed;
         if !tail.is_empty() && !is_whole {
             let saved = paths::free(&self.path, "torn");
-            files::write_new(&saved, &tail).map_err(SessionError::io("write", &saved))?;
+            files::write_new(&saved, tail).map_err(SessionError::io("write", &saved))?;
             files::cut(&file, covered).map_err(SessionError::io("mend", &self.path))?;
             self.contents.notices.push(Notice::TornTail { bytes: tail.len() as u64, saved });
         }
@@ -202,7 +202,7 @@ impl Session {
             // All of the entry is there, so it is kept; only the line break did not make it.
             let mended = appender.append(b"\n", Durability::Now);
             mended.map_err(|source| SessionError::Append { path: self.path.clone(), source })?;
-            self.contents.take_in(&tail);
+            self.contents.take_in(tail);
             self.contents.notices.push(Notice::TailCompleted);
         }
         let last = self.contents.tree.nodes().iter().map(|node| node.id).max();

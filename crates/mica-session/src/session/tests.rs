@@ -1,5 +1,7 @@
 //! Sessions on disk: what was appended is there, whatever happened to the file.
 
+#![allow(clippy::disallowed_methods, reason = "the tests do to files what others might")]
+
 use std::fs;
 use std::io::Write;
 
@@ -56,6 +58,27 @@ fn the_first_message_is_on_disk_at_once() {
     assert!(file.ends_with('\n'));
     // Readers are always allowed.
     assert_eq!(texts(&sessions.open(session.path(), Access::Read).unwrap()), ["hello"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_reads_what_was_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, sessions) = folder();
+    let mut session = begun(&sessions);
+    let user = User { id: "u".into(), content: vec![picture(&"QUJD".repeat(8192))] };
+    session.append(Message::from(user), Durability::Now).unwrap();
+    let path = session.path().to_owned();
+    drop(session);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let blobs = paths::blobs(&path);
+    let blob = fs::read_dir(&blobs).unwrap().next().unwrap().unwrap().path();
+    for file in [&path, &paths::index(&path), &blob] {
+        assert_eq!(mode(file), 0o600, "{}", file.display());
+    }
+    for made in [folder.path().join("sessions").as_path(), path.parent().unwrap(), &blobs] {
+        assert_eq!(mode(made), 0o700, "{}", made.display());
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub struct Retention {
     pub unchanged_for: Option<SignedDuration>,
     /// So many sessions are kept for each project, those that changed last.
     pub sessions: Option<usize>,
-    /// So many bytes of sessions are kept for each project, of those that changed last.
+    /// So many bytes of sessions, with what is kept beside them, are kept for each project, of those that changed last.
     pub bytes: Option<u64>,
 }
 
@@ -65,20 +65,21 @@ fn judge(sessions: Vec<Summary>, retention: &Retention, now: Timestamp) -> Vec<G
     let mut kept: HashMap<String, (usize, u64)> = HashMap::new();
     let mut goes = Vec::new();
     for session in sessions {
+        let size = session.bytes + session.blob_bytes;
         let (count, bytes) = kept.entry(session.project.clone()).or_default();
         let why = if retention.unchanged_for.is_some_and(|limit| now.duration_since(session.changed) > limit)
         {
             Some(Why::Old)
         } else if retention.sessions.is_some_and(|limit| *count >= limit) {
             Some(Why::Many)
-        } else if retention.bytes.is_some_and(|limit| *bytes + session.bytes > limit) {
+        } else if retention.bytes.is_some_and(|limit| *bytes + size > limit) {
             Some(Why::Large)
         } else {
             None
         };
         match why {
             Some(why) => goes.push(Goes { session, why }),
-            None => (*count, *bytes) = (*count + 1, *bytes + session.bytes),
+            None => (*count, *bytes) = (*count + 1, *bytes + size),
         }
     }
     goes

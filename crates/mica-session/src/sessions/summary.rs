@@ -1,5 +1,6 @@
 //! What a list shows of a session, without reading it: from the index, and where that is behind, from the file's ends.
 
+use std::cmp::Reverse;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use crate::id::SessionId;
 use crate::index::{self, Fit};
 use crate::line::{Skimmed, skim};
 use crate::node::{Kind, Link};
+use crate::paths;
 use crate::session::read_first_line;
 use crate::source::read_at;
 use crate::upcast::{self, First};
@@ -43,8 +45,10 @@ pub struct Summary {
     pub changed: Timestamp,
     /// How many entries it has. `None` when that would take reading all of it.
     pub entries: Option<u64>,
-    /// The size of its file. Blobs are not counted.
+    /// The size of its file.
     pub bytes: u64,
+    /// The size of what is kept beside it.
+    pub blob_bytes: u64,
     /// The model that spoke or was chosen last.
     pub model: Option<String>,
     /// Where it was forked from.
@@ -77,7 +81,7 @@ impl Sessions {
                 Err(error) => listing.unreadable.push(error),
             }
         }
-        listing.sessions.sort_by(|one, other| (other.changed, other.id).cmp(&(one.changed, one.id)));
+        listing.sessions.sort_by_key(|session| Reverse((session.changed, session.id)));
         listing
     }
 
@@ -121,9 +125,15 @@ fn of(path: &Path, bytes: u64, header: Header, digest: &Digest, count: Count) ->
         changed: digest.changed,
         entries: (count == Count::Known).then_some(digest.entries),
         bytes,
+        blob_bytes: blob_bytes(path),
         model: digest.model.clone(),
         forked_from: header.forked_from,
     }
+}
+
+fn blob_bytes(path: &Path) -> u64 {
+    let blobs = std::fs::read_dir(paths::blobs(path)).into_iter().flatten().flatten();
+    blobs.filter_map(|blob| blob.metadata().ok()).map(|facts| facts.len()).sum()
 }
 
 fn digest(
@@ -154,7 +164,7 @@ fn digest(
 }
 
 /// Where a stretch of the file begins.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Ends {
     Lines,
     /// Somewhere in a line, which is passed over.

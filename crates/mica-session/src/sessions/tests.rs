@@ -1,5 +1,7 @@
 //! Folders of sessions: lists, forks, names, deletion and retention.
 
+#![allow(clippy::disallowed_methods, reason = "the tests do to files what others might")]
+
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -59,6 +59,11 @@ fn a_call_that_was_about_to_be_made_is_told() {
 }
 
 #[test]
+fn calls_that_the_conversation_left_behind_are_no_news() {
+    assert!(unfinished(&entries(vec![said(), asked(), said()])).is_nothing());
+}
+
+#[test]
 fn calls_without_results_are_told() {
     let branch = entries(vec![said(), Body::TurnOpen { run: None }, asked(), result("1")]);
     let expect = Unfinished { answer: Some(branch[2].id), calls: vec![call("2")], ..Unfinished::default() };
