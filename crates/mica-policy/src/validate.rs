@@ -78,25 +78,32 @@ impl Schema {
     /// Puts arguments right where that is certain, and judges them. Answers what was changed.
     ///
     /// # Errors
-    /// [`Invalid`] has everything that is wrong.
+    /// [`Invalid`] says what is wrong, all at once.
     pub fn judge(&self, args: &mut Args) -> Result<Vec<Coercion>, Invalid> {
         let received = Value::Object(std::mem::take(args));
         let mut value = received.clone();
         let coercions = coerce(&self.text, &mut value);
-        let mut found: Vec<Complaint> = Vec::new();
+        let (mut found, mut more) = (Vec::new(), 0);
         for error in self.validator.iter_errors(&value) {
+            if found.len() >= LISTED {
+                more += 1;
+                continue;
+            }
             for complaint in complaints(&self.text, &error) {
-                if !found.contains(&complaint) {
+                // Branches of a schema can complain of the same thing twice.
+                if found.len() >= LISTED {
+                    more += 1;
+                } else if !found.contains(&complaint) {
                     found.push(complaint);
                 }
             }
         }
-        if !found.is_empty() {
-            if let Value::Object(original) = received {
-                let text = cut(&Value::Object(original.clone()).to_string(), RECEIVED);
-                *args = original;
-                return Err(Invalid { complaints: found, received: text });
-            }
+        if !found.is_empty()
+            && let Value::Object(original) = received
+        {
+            let text = cut(&Value::Object(original.clone()).to_string(), RECEIVED);
+            *args = original;
+            return Err(Invalid { complaints: found, more, received: text });
         }
         if let Value::Object(better) = value {
             *args = better;
@@ -109,8 +116,10 @@ impl Schema {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the arguments do not fit the schema: {}", .complaints.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct Invalid {
-    /// Everything that is wrong.
+    /// What is wrong, the first twenty things.
     pub complaints: Vec<Complaint>,
+    /// How much else is wrong.
+    pub more: usize,
     /// The arguments as they were received, cut when they are long.
     pub received: String,
 }
@@ -119,11 +128,11 @@ impl Invalid {
     /// What to tell the model so that its next try works.
     pub fn for_model(&self, tool: &str) -> String {
         let mut text = format!("The arguments of {tool} do not fit its schema, so it was not run:\n");
-        for complaint in self.complaints.iter().take(LISTED) {
+        for complaint in &self.complaints {
             text.push_str(&format!("- {complaint}\n"));
         }
-        if self.complaints.len() > LISTED {
-            text.push_str(&format!("- and {} more\n", self.complaints.len() - LISTED));
+        if self.more > 0 {
+            text.push_str(&format!("- and {} more\n", self.more));
         }
         text.push_str(&format!("Received: {}\nCall {tool} again with this put right.", self.received));
         text

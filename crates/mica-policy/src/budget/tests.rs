@@ -13,8 +13,8 @@ fn cost(total: f64) -> Usage {
     Usage { cost: Some(Cost { output: dollars(total), ..Cost::default() }), ..Usage::default() }
 }
 
-fn check(limits: Limits, tally: Tally, expect: Option<(&str, &str, Room)>) {
-    let got = judge(&limits, &tally);
+fn check(limits: &Limits, tally: &Tally, expect: Option<(&str, &str, Room)>) {
+    let got = judge(limits, tally);
     let got = got.as_ref().map(|it| (it.limit.name.as_str(), it.limit.reached.as_str(), it.room));
     assert_eq!(got, expect, "{tally:?}");
 }
@@ -22,9 +22,9 @@ fn check(limits: Limits, tally: Tally, expect: Option<(&str, &str, Room)>) {
 #[test]
 fn turns() {
     let limits = || Limits { turns: Some(50), ..Limits::NONE };
-    check(limits(), Tally { turns: 50, ..Tally::default() }, None);
+    check(&limits(), &Tally { turns: 50, ..Tally::default() }, None);
     let expect = Some(("turns", "50 turns", Room::ForClosing));
-    check(limits(), Tally { turns: 51, ..Tally::default() }, expect);
+    check(&limits(), &Tally { turns: 51, ..Tally::default() }, expect);
 }
 
 #[test]
@@ -32,40 +32,40 @@ fn cached_tokens_weigh_a_tenth() {
     let usage = Usage { input: 1_000, cache_read: 900, cache_write: 50, output: 10, ..Usage::default() };
     assert_eq!(weighed(&usage), 100 + 90 + 10);
     let limits = |most| Limits { tokens: Some(most), ..Limits::NONE };
-    check(limits(201), Tally { usage, ..Tally::default() }, None);
+    check(&limits(201), &Tally { usage, ..Tally::default() }, None);
     let expect = Some(("tokens", "200 tokens of 200, cached ones counted as a tenth", Room::ForClosing));
-    check(limits(200), Tally { usage, ..Tally::default() }, expect);
+    check(&limits(200), &Tally { usage, ..Tally::default() }, expect);
 }
 
 #[test]
 fn the_closing_answer_is_paid_for_out_of_the_cost() {
     let limits = || Limits { cost: Some(dollars(1.0)), ..Limits::NONE };
     // Three turns for 0.60: a fourth would make it 0.80.
-    check(limits(), Tally { turns: 4, usage: cost(0.6), ..Tally::default() }, None);
+    check(&limits(), &Tally { turns: 4, usage: cost(0.6), ..Tally::default() }, None);
     // Three turns for 0.90: a fourth would make it 1.20, so it is the closing one.
     let expect = Some(("cost", "$0.9000 of $1.0000 in 3 turns", Room::ForClosing));
-    check(limits(), Tally { turns: 4, usage: cost(0.9), ..Tally::default() }, expect);
+    check(&limits(), &Tally { turns: 4, usage: cost(0.9), ..Tally::default() }, expect);
     let expect = Some(("cost", "$1.0000 of $1.0000 in 3 turns", Room::None));
-    check(limits(), Tally { turns: 4, usage: cost(1.0), ..Tally::default() }, expect);
+    check(&limits(), &Tally { turns: 4, usage: cost(1.0), ..Tally::default() }, expect);
 }
 
 #[test]
 fn time_is_a_promise_too() {
     let limits = || Limits { active: Some(Duration::from_secs(600)), ..Limits::NONE };
     let after = |seconds| Tally { turns: 3, active: Duration::from_secs(seconds), ..Tally::default() };
-    check(limits(), after(400), None);
-    check(limits(), after(401), Some(("time", "6 min of 10 min of work in 2 turns", Room::ForClosing)));
-    check(limits(), after(600), Some(("time", "10 min of 10 min of work in 2 turns", Room::None)));
+    check(&limits(), &after(400), None);
+    check(&limits(), &after(401), Some(("time", "6 min of 10 min of work in 2 turns", Room::ForClosing)));
+    check(&limits(), &after(600), Some(("time", "10 min of 10 min of work in 2 turns", Room::None)));
 }
 
 #[test]
 fn repeats_and_failures() {
     let tally = Tally { calls: vec![1, 2, 2, 2, 2, 2], failures: 12, ..Tally::default() };
     let limits = Limits { failures: Some(12), ..Limits::NONE };
-    check(limits, tally.clone(), Some(("failures", "12 calls failed in a row", Room::ForClosing)));
+    check(&limits, &tally, Some(("failures", "12 calls failed in a row", Room::ForClosing)));
     let expect = Some(("repeats", "the same call 5 times in a row", Room::ForClosing));
-    check(Limits { repeats: Some(5), ..Limits::NONE }, tally.clone(), expect);
-    check(Limits { repeats: Some(6), failures: Some(13), ..Limits::NONE }, tally, None);
+    check(&Limits { repeats: Some(5), ..Limits::NONE }, &tally, expect);
+    check(&Limits { repeats: Some(6), failures: Some(13), ..Limits::NONE }, &tally, None);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use mica_agent::Args;
 use serde_json::Value;
 
 /// How a caller makes a canonical path out of what a model wrote. `None`: it cannot tell, which counts as outside.
-pub type Normalise = Arc<dyn Fn(&str) -> Option<PathBuf> + Send + Sync>;
+type Normalise = Arc<dyn Fn(&str) -> Option<PathBuf> + Send + Sync>;
 
 /// The plan folder, and which argument of which tool says where something is written.
 #[derive(Clone)]

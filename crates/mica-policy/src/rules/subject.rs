@@ -98,7 +98,7 @@ impl Said {
             return Some(pattern.path.matches(&absolute));
         }
         if let Some(path) = path.strip_prefix('/') {
-            let Some(root) = root else { return None };
+            let root = root?;
             let below = root.strip_prefix('/').and_then(|root| path.strip_prefix(root));
             // `/project-old` is not below `/project`.
             return match below.map(|rest| (rest.is_empty() || rest.starts_with('/'), rest)) {

@@ -7,7 +7,7 @@ use super::*;
 
 fn subjects() -> Subjects {
     Subjects::new()
-        .below("/work/project")
+        .below("/home/user/project")
         .path("file_write", "path")
         .path("file_move", "paths")
         .text("web_fetch", "url")
@@ -32,20 +32,20 @@ fn what_a_rule_fits() {
         ("src/a.rs", true),
         ("./src/a.rs", true),
         ("src//x/../a.rs", true),
-        ("/work/project/src/a.rs", true),
+        ("/home/user/project/src/a.rs", true),
         ("src", false),
         ("lib/a.rs", false),
         ("src/../lib/a.rs", false),
         ("src/../../etc/passwd", false),
         ("../src/a.rs", false),
         ("/etc/src/a.rs", false),
-        ("/work/project-old/src/a.rs", false),
+        ("/home/user/project-old/src/a.rs", false),
     ] {
         assert_eq!(allow("file_write(src/**)", "file_write", json!({ "path": path })), fits, "{path}");
     }
     assert!(!allow("file_write(**)", "file_write", json!({ "path": "/etc/passwd" })));
     assert!(allow("file_write(/etc/*)", "file_write", json!({ "path": "/etc/passwd" })));
-    assert!(allow("file_write(/work/project/**)", "file_write", json!({ "path": "a" })));
+    assert!(allow("file_write(/home/user/project/**)", "file_write", json!({ "path": "a" })));
     assert!(allow("web_fetch(https://docs.rs/*)", "web_fetch", json!({ "url": "https://docs.rs/a/b" })));
 }
 

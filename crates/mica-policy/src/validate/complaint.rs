@@ -11,6 +11,9 @@ use super::nearest::nearest;
 /// Characters of a value that are shown in a complaint.
 const SHOWN: usize = 60;
 
+/// Characters of a path that are shown. Names of members can be of any length.
+const PATH: usize = 160;
+
 /// Names that are listed before the rest is counted.
 const NAMES: usize = 12;
 
@@ -26,7 +29,7 @@ pub struct Complaint {
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = if self.path.is_empty() { "the arguments" } else { &self.path };
-        write!(f, "{path}: {}", self.message)
+        write!(f, "{}: {}", cut(path, PATH), self.message)
     }
 }
 

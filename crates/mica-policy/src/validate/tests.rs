@@ -108,6 +108,16 @@ fn many_complaints_are_counted_and_long_arguments_cut() {
 }
 
 #[test]
+fn very_many_complaints_and_very_long_names_stay_short() {
+    let schema = json!({ "type": "object", "additionalProperties": { "type": "array", "items": { "type": "integer" } } });
+    let items = vec![json!("x"); 2_000];
+    let mut args = Args::from_iter([("k".repeat(2_000), json!(items))]);
+    let invalid = Schema::compile(&schema).unwrap().judge(&mut args).unwrap_err();
+    assert_eq!((invalid.complaints.len(), invalid.more), (20, 1_980));
+    assert!(invalid.for_model("many").chars().count() < 6_000);
+}
+
+#[test]
 fn schemas_that_cannot_be_used() {
     let check = |schema: Value, expect: &[&str]| {
         let problems = check_spec(&mica_agent::ToolSpec::new("t", "", schema));
