@@ -47,6 +47,18 @@ pub fn attach(window: &[Message], sections: &[Rendered], message: &mut User) -> 
     Some(block)
 }
 
+/// What messages that leave the window said last of sections that those which stay do not mention: it still holds, and
+/// has to be said where they were.
+pub fn carried(leaving: &[Message], staying: &[Message]) -> Option<String> {
+    let again = told(staying);
+    let lines: Vec<String> = told(leaving)
+        .into_iter()
+        .filter(|(id, _)| !again.contains_key(id))
+        .filter_map(|(id, text)| Some(format!("<section id=\"{id}\">\n{}\n</section>", text?)))
+        .collect();
+    (!lines.is_empty()).then(|| format!("{OPEN}\n{}\n{CLOSE}", lines.join("\n")))
+}
+
 /// What the window last said of each section; `None` for one that is gone.
 fn told(window: &[Message]) -> BTreeMap<&str, Option<&str>> {
     let mut told = BTreeMap::new();
