@@ -1,0 +1,145 @@
+//! What can go wrong with files, in words for logs and in words for the model.
+
+use std::io;
+use std::path::PathBuf;
+
+use mica_agent::ToolError;
+
+/// Why a file could not be read, found or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The path is no path.
+    #[error("not a usable path {path:?}: {reason}")]
+    BadPath {
+        /// As it was given.
+        path: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The path leads out of what may be touched. Whether something is there is not said.
+    #[error("{path:?} is outside of the workspace {root}")]
+    Outside {
+        /// As it was given.
+        path: String,
+        /// The folder that paths must stay in.
+        root: PathBuf,
+    },
+    /// The path is in a folder that may be read and not written.
+    #[error("{path} may be read, not written")]
+    ReadOnly {
+        /// The path.
+        path: String,
+        /// The folder that may be written.
+        root: PathBuf,
+    },
+    /// Nothing is there.
+    #[error("there is no {path}")]
+    Missing {
+        /// The path.
+        path: String,
+        /// Names beside it that look like it.
+        near: Vec<String>,
+    },
+    /// A file is needed, and something else is there.
+    #[error("{path} is {found}, not a file")]
+    NotAFile {
+        /// The path.
+        path: String,
+        /// What is there.
+        found: &'static str,
+    },
+    /// A folder is needed, and something else is there.
+    #[error("{path} is not a folder")]
+    NotAFolder {
+        /// The path.
+        path: String,
+    },
+    /// The file has more bytes than a tool takes in.
+    #[error("{path} has {size} bytes, more than the {limit} that are read at once")]
+    TooLarge {
+        /// The path.
+        path: String,
+        /// Its size.
+        size: u64,
+        /// The most that is read.
+        limit: u64,
+    },
+    /// Symbolic links that lead to each other.
+    #[error("{path}: too many symbolic links")]
+    Links {
+        /// The path.
+        path: String,
+    },
+    /// The file is not as it was when it was looked at.
+    #[error("{path} changed meanwhile")]
+    Changed {
+        /// The path.
+        path: String,
+    },
+    /// The journal did not take the change, so it was not made.
+    #[error("{path} was not changed, because the change could not be recorded: {reason}")]
+    Journal {
+        /// The path.
+        path: String,
+        /// What the journal said.
+        reason: String,
+    },
+    /// The system said no.
+    #[error("cannot {doing} {path}: {source}")]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// The path.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl FileError {
+    /// An error of the system, with what was being done.
+    pub(crate) fn io(doing: &'static str, path: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        Self::Io { doing, path: path.into(), source: source.into() }
+    }
+
+    /// What happened and what to do instead, for the model.
+    pub fn for_model(&self) -> String {
+        match self {
+            Self::BadPath { path, reason } => {
+                format!("{path:?} is not a usable path: {reason}. Give a path relative to the workspace.")
+            }
+            Self::Outside { path, root } => format!(
+                "{path:?} is outside of the workspace, so it was not touched. Allowed are paths inside {}, relative or \
+                 absolute; symbolic links that lead out of it are not followed.",
+                root.display()
+            ),
+            Self::ReadOnly { path, root } => {
+                format!("{path} may be read but not written. Write inside {} instead.", root.display())
+            }
+            Self::Missing { path, near } if near.is_empty() => {
+                format!("There is no {path}. Use glob or list_dir to find the right path.")
+            }
+            Self::Missing { path, near } => {
+                format!("There is no {path}. Near names: {}.", near.join(", "))
+            }
+            Self::NotAFile { path, found } => format!("{path} is {found}, not a file. Nothing was done."),
+            Self::NotAFolder { path } => format!("{path} is not a folder."),
+            Self::TooLarge { path, size, limit } => format!(
+                "{path} has {size} bytes; at most {limit} are read at once. Search it with grep and context lines \
+                 instead."
+            ),
+            Self::Links { path } => format!("{path} goes through too many symbolic links."),
+            Self::Changed { path } => format!(
+                "{path} was changed by someone else just now. Nothing was written. Read it again, then repeat the call."
+            ),
+            Self::Journal { .. } => format!("{self}. Nothing was written."),
+            Self::Io { .. } => format!("{self}."),
+        }
+    }
+}
+
+impl From<FileError> for ToolError {
+    fn from(error: FileError) -> Self {
+        ToolError::new(error.for_model())
+    }
+}

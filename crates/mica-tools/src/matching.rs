@@ -1,0 +1,258 @@
+//! Finds where a text that a model quoted stands in a file, and what to put there.
+//!
+//! Models quote nearly right: with other line ends, without trailing blanks, with another indentation. Each of these is
+//! tried in this order, and only when everything stricter found nothing. Whatever matched, the answer is a range of the
+//! ORIGINAL text: nothing outside of it changes, and nothing is normalised on the way.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::text::{Endings, Line, endings, lines};
+
+/// How a quotation may differ from the file. In the order they are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tolerance {
+    /// Not at all.
+    Exact,
+    /// In how lines end.
+    LineEndings,
+    /// In blanks at the ends of whole lines.
+    TrailingBlanks,
+    /// In how whole lines are indented. The replacement is indented as the file is.
+    Indentation,
+}
+
+impl Tolerance {
+    /// What to tell about it.
+    pub(crate) fn note(self) -> Option<&'static str> {
+        match self {
+            Self::Exact => None,
+            Self::LineEndings => Some("line endings differed"),
+            Self::TrailingBlanks => Some("blanks at line ends differed"),
+            Self::Indentation => Some("indentation differed, and the new text was indented like the file"),
+        }
+    }
+}
+
+/// A range of the file, and what replaces it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Replacement {
+    pub(crate) range: Range<usize>,
+    pub(crate) new: String,
+}
+
+/// How many places are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Count {
+    One,
+    All,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotFound {
+    /// The quotation is nowhere.
+    Absent,
+    /// It is in several places: where each begins.
+    Ambiguous(Vec<usize>),
+}
+
+/// Finds the place, or all of them.
+pub(crate) fn find(
+    text: &str,
+    old: &str,
+    new: &str,
+    count: Count,
+) -> Result<(Tolerance, Vec<Replacement>), NotFound> {
+    type Level = fn(&str, &str) -> Vec<Range<usize>>;
+    let levels: [(Tolerance, Level); 4] = [
+        (Tolerance::Exact, exact),
+        (Tolerance::LineEndings, ignoring_line_endings),
+        (Tolerance::TrailingBlanks, |text, old| blocks(text, old, str::trim_end)),
+        (Tolerance::Indentation, |text, old| blocks(text, old, str::trim)),
+    ];
+    for (tolerance, level) in levels {
+        let found = level(text, old);
+        let chosen = match count {
+            _ if found.is_empty() => continue,
+            Count::One if found.len() > 1 => {
+                return Err(NotFound::Ambiguous(found.into_iter().map(|range| range.start).collect()));
+            }
+            Count::One => found,
+            Count::All => apart(found),
+        };
+        let fitted: Option<Vec<Replacement>> =
+            chosen.into_iter().map(|range| fit(text, range, old, new, tolerance)).collect();
+        return fitted.map(|all| (tolerance, all)).ok_or(NotFound::Absent);
+    }
+    Err(NotFound::Absent)
+}
+
+/// Every place, overlapping ones too: a quotation that overlaps itself does not say which place it means.
+fn exact(text: &str, old: &str) -> Vec<Range<usize>> {
+    let finder = memchr::memmem::Finder::new(old);
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
+        let range = from + at..from + at + old.len();
+        if !splits_line_end(text, range.start) && !splits_line_end(text, range.end) {
+            found.push(range);
+        }
+        from += at + 1;
+    }
+    found
+}
+
+/// Whether a cut would fall between `\r` and `\n`, and leave half a line end behind.
+fn splits_line_end(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    at > 0 && bytes[at - 1] == b'\r' && bytes.get(at) == Some(&b'\n')
+}
+
+fn ignoring_line_endings(text: &str, old: &str) -> Vec<Range<usize>> {
+    if !text.contains("\r\n") && !old.contains("\r\n") {
+        return Vec::new();
+    }
+    let (plain, wanted) = (text.replace("\r\n", "\n"), old.replace("\r\n", "\n"));
+    // Where, in the plain text, a `\n` stands for two bytes of the original.
+    let doubled: Vec<usize> =
+        text.match_indices("\r\n").enumerate().map(|(earlier, (at, _))| at - earlier).collect();
+    let original = |at: usize| at + doubled.partition_point(|doubled| *doubled < at);
+    exact(&plain, &wanted).into_iter().map(|range| original(range.start)..original(range.end)).collect()
+}
+
+/// Blocks of whole lines that are the same once each line is trimmed.
+fn blocks(text: &str, old: &str, trim: fn(&str) -> &str) -> Vec<Range<usize>> {
+    let wanted: Vec<&str> = lines(old).into_iter().map(|line| trim(line.of(old))).collect();
+    if wanted.iter().all(|line| line.is_empty()) {
+        return Vec::new();
+    }
+    let all = lines(text);
+    let trimmed: Vec<&str> = all.iter().map(|line| trim(line.of(text))).collect();
+    trimmed
+        .windows(wanted.len())
+        .enumerate()
+        .filter(|(_, window)| *window == wanted)
+        .map(|(first, _)| {
+            let last = all[first + wanted.len() - 1];
+            all[first].start..if old.ends_with('\n') { last.next } else { last.end }
+        })
+        .collect()
+}
+
+/// Those that do not overlap, from the beginning on.
+fn apart(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut free = 0;
+    found
+        .into_iter()
+        .filter(|range| {
+            let fits = range.start >= free;
+            if fits {
+                free = range.end;
+            }
+            fits
+        })
+        .collect()
+}
+
+/// The new text as it fits the place. `None`: it cannot be made to fit.
+fn fit(text: &str, range: Range<usize>, old: &str, new: &str, tolerance: Tolerance) -> Option<Replacement> {
+    let place = &text[range.clone()];
+    let new = match tolerance {
+        // A line end that was quoted exactly was meant exactly. One that was not is that of the file.
+        Tolerance::Exact if new.contains("\r\n") || endings(text) != Endings::CrLf => new.to_owned(),
+        Tolerance::Exact => crlf(new),
+        Tolerance::LineEndings | Tolerance::TrailingBlanks => like(place, text, new),
+        Tolerance::Indentation => like(place, text, &indented(place, old, new)?),
+    };
+    // The quotation ended with a line end that the file's last line does not have.
+    let unended = tolerance > Tolerance::LineEndings && old.ends_with('\n') && !place.ends_with('\n');
+    let new = if unended { new.strip_suffix('\n').map_or(new.clone(), str::to_owned) } else { new };
+    Some(Replacement { range, new })
+}
+
+fn crlf(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+/// The new text with the line ends of the place, or else of the file.
+fn like(place: &str, text: &str, new: &str) -> String {
+    let style = match endings(place) {
+        Endings::None => endings(text),
+        style => style,
+    };
+    match style {
+        Endings::CrLf => crlf(new),
+        Endings::Mixed if place.find("\r\n").is_some_and(|at| !place[..at].contains('\n')) => crlf(new),
+        _ => new.replace("\r\n", "\n"),
+    }
+}
+
+/// The new text, indented as the place is where the old text was indented otherwise. `None`: no rule fits all lines.
+fn indented(place: &str, old: &str, new: &str) -> Option<String> {
+    let rule = Indents::between(old, place)?;
+    let mut result = String::with_capacity(new.len());
+    for line in lines(new) {
+        let content = line.of(new);
+        let bare = content.trim_start();
+        if !bare.is_empty() {
+            result.push_str(&rule.apply(&content[..content.len() - bare.len()])?);
+            result.push_str(bare);
+        }
+        result.push_str(&new[line.end..line.next]);
+    }
+    Some(result)
+}
+
+/// How one indentation becomes another.
+enum Indents {
+    /// The file has this in front of every line.
+    Added(String),
+    /// The quotation has.
+    Removed(String),
+    /// Something else, such as tabs for blanks: only what was seen is known.
+    Table(HashMap<String, String>),
+}
+
+impl Indents {
+    fn between(old: &str, place: &str) -> Option<Self> {
+        let indents = |text: &str| -> Vec<String> {
+            let bare = |line: &Line| !line.of(text).trim().is_empty();
+            lines(text).into_iter().filter(bare).map(|line| indent(line.of(text)).to_owned()).collect()
+        };
+        let pairs: Vec<(String, String)> = indents(old).into_iter().zip(indents(place)).collect();
+        let (first_old, first_file) = pairs.first()?;
+        if let Some(added) = first_file.strip_suffix(first_old.as_str())
+            && pairs.iter().all(|(old, file)| file.strip_prefix(added) == Some(old.as_str()))
+        {
+            return Some(Self::Added(added.to_owned()));
+        }
+        if let Some(removed) = first_old.strip_suffix(first_file.as_str())
+            && pairs.iter().all(|(old, file)| old.strip_prefix(removed) == Some(file.as_str()))
+        {
+            return Some(Self::Removed(removed.to_owned()));
+        }
+        let mut table = HashMap::new();
+        for (old, file) in pairs {
+            if table.insert(old, file.clone()).is_some_and(|other| other != file) {
+                return None;
+            }
+        }
+        Some(Self::Table(table))
+    }
+
+    fn apply(&self, indent: &str) -> Option<String> {
+        match self {
+            Self::Added(added) => Some(format!("{added}{indent}")),
+            Self::Removed(removed) => indent.strip_prefix(removed.as_str()).map(str::to_owned),
+            Self::Table(table) => table.get(indent).cloned(),
+        }
+    }
+}
+
+fn indent(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}
+
+#[cfg(test)]
+mod tests;

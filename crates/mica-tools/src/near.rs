@@ -1,0 +1,71 @@
+//! Names that look like one that is not there.
+
+use crate::list;
+use crate::resolve::{Found, Place};
+
+/// Names that are suggested at most.
+const NAMES: usize = 3;
+/// Siblings that are compared at most: a suggestion is not worth reading a huge folder.
+const SIBLINGS: usize = 5_000;
+
+/// Names of files beside a missing one that look like it, the nearest first, as paths.
+pub(crate) fn names(missing: &Place) -> Vec<String> {
+    let Some(wanted) = missing.relative.file_name().map(|name| name.to_string_lossy().to_lowercase()) else {
+        return Vec::new();
+    };
+    let parent = missing.relative.parent().unwrap_or(&missing.relative).to_owned();
+    let folder = Place { relative: parent, found: Found::Folder, ..missing.clone() };
+    let Ok((entries, _)) = list::entries(&folder, SIBLINGS) else { return Vec::new() };
+    let near_enough = wanted.chars().count() / 3 + 1;
+    let mut near: Vec<(usize, String)> = entries
+        .into_iter()
+        .filter_map(|entry| {
+            let name = entry.name.to_lowercase();
+            let distance = if stem(&name) == stem(&wanted) { 1 } else { distance(&name, &wanted) };
+            (distance <= near_enough).then_some((distance, entry.name))
+        })
+        .collect();
+    near.sort();
+    near.into_iter()
+        .take(NAMES)
+        .map(|(_, name)| {
+            let place = Place { relative: folder.relative.join(name), ..folder.clone() };
+            place.shown()
+        })
+        .collect()
+}
+
+fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Edits from one word to another (Levenshtein).
+pub(crate) fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, wanted) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *wanted);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+
+    #[test]
+    fn distances() {
+        for (one, other, expected) in
+            [("", "", 0), ("a", "", 1), ("kitten", "sitting", 3), ("main.rs", "mian.rs", 2)]
+        {
+            assert_eq!(distance(one, other), expected, "{one} {other}");
+            assert_eq!(distance(other, one), expected, "{other} {one}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Opening after resolving.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+
+use super::*;
+use crate::testing::Desk;
+
+/// Both ways to open.
+const WAYS: [fn(OwnedFd, &Path, OFlags) -> rustix::io::Result<OwnedFd>; 2] =
+    [|folder, relative, flags| at_once(folder.as_fd(), relative, flags), in_steps];
+
+fn base(desk: &Desk) -> OwnedFd {
+    rustix::fs::open(desk.workspace.root(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap()
+}
+
+#[test]
+fn both_ways_open_files_and_follow_nothing() {
+    let desk = Desk::with(&[("a/b/f", b"inside")]);
+    symlink("b", desk.path("a/link")).unwrap();
+    symlink(desk.beside("secret"), desk.path("leak")).unwrap();
+    for (way, open) in WAYS.iter().enumerate() {
+        let opened = |path: &str| open(base(&desk), Path::new(path), OFlags::RDONLY);
+        let mut text = String::new();
+        let file = match opened("a/b/f") {
+            // Where the kernel, or a container, does not have the one call, the steps are what is used.
+            Err(Errno::NOSYS | Errno::PERM) if way == 0 => continue,
+            file => file.unwrap(),
+        };
+        File::from(file).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "inside");
+        for path in ["a/link/f", "leak", "../secret", "a/../../secret"] {
+            let error = opened(path).expect_err(path);
+            assert!(matches!(error, Errno::LOOP | Errno::XDEV), "way {way}, {path}: {error}");
+        }
+        assert_eq!(opened("a/none").unwrap_err(), Errno::NOENT);
+    }
+}
+
+#[test]
+fn a_link_that_comes_in_between_is_not_followed() {
+    let desk = Desk::with(&[("a/secret", b"inside")]);
+    let place = desk.workspace.existing("a/secret").unwrap();
+    fs::rename(desk.path("a"), desk.path("b")).unwrap();
+    symlink(desk.beside(""), desk.path("a")).unwrap();
+    assert!(matches!(place.read(100), Err(FileError::Changed { .. })));
+}
+
+#[test]
+fn pipes_sockets_and_devices_are_refused_at_once() {
+    let desk = Desk::with(&[("f", b"x")]);
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        desk.path("pipe"),
+        rustix::fs::FileType::Fifo,
+        Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    let _socket = UnixListener::bind(desk.path("socket")).unwrap();
+    for (path, what) in [("pipe", "a named pipe"), ("socket", "a socket")] {
+        let place = desk.workspace.existing(path).unwrap();
+        let Err(FileError::NotAFile { found, .. }) = place.open() else { panic!("{path} was opened") };
+        assert_eq!(found, what);
+    }
+    // A pipe that takes a file's place after the file was resolved is opened without waiting, and then refused.
+    let place = desk.workspace.existing("f").unwrap();
+    fs::rename(desk.path("pipe"), desk.path("f")).unwrap();
+    let Err(FileError::NotAFile { found, .. }) = place.open() else { panic!("the pipe was opened") };
+    assert_eq!(found, "a named pipe");
+}
+
+#[test]
+fn sizes() {
+    let desk = Desk::with(&[("f", b"12345")]);
+    let place = desk.workspace.existing("f").unwrap();
+    assert_eq!(place.read(5).unwrap(), b"12345");
+    assert!(matches!(place.read(4), Err(FileError::TooLarge { size: 5, limit: 4, .. })));
+}

@@ -1,0 +1,189 @@
+//! From a path that a model wrote to the one place it means, with every symbolic link resolved.
+//!
+//! Invariant: a [`Place`] has no `..` and no symbolic link in it as far as it exists, and is inside a folder that may be
+//! touched. A path that leads elsewhere is refused without saying whether something is there.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::{self, FileType};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::FileError;
+
+/// As many as Linux follows.
+const LINKS: u32 = 40;
+
+/// A path that was resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The folder it may be opened beneath, canonical.
+    pub(crate) base: PathBuf,
+    /// The way from there. Empty for the folder itself.
+    pub(crate) relative: PathBuf,
+    /// Whether it may be written.
+    pub(crate) reach: Reach,
+    /// What is there.
+    pub(crate) found: Found,
+}
+
+/// What may be done in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Reading and writing.
+    Write,
+    /// Reading.
+    Read,
+}
+
+/// What is at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// Something that is not opened: a device, a pipe, a socket.
+    Other(&'static str),
+    /// Nothing yet.
+    Nothing,
+}
+
+impl Place {
+    /// The canonical path.
+    pub fn path(&self) -> PathBuf {
+        if self.relative.as_os_str().is_empty() { self.base.clone() } else { self.base.join(&self.relative) }
+    }
+
+    /// What is there.
+    pub fn found(&self) -> Found {
+        self.found
+    }
+
+    /// The path as models and people are shown it: relative in the workspace, absolute elsewhere.
+    pub fn shown(&self) -> String {
+        match self.reach {
+            Reach::Write if self.relative.as_os_str().is_empty() => ".".to_owned(),
+            Reach::Write => self.relative.display().to_string(),
+            Reach::Read => self.path().display().to_string(),
+        }
+    }
+}
+
+/// The folders that may be touched: the root first, then those that may only be read. All canonical.
+pub(crate) struct Folders<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) readable: &'a [PathBuf],
+}
+
+impl Folders<'_> {
+    /// The folder that a canonical path is in.
+    fn holding(&self, path: &Path) -> Option<(&Path, Reach)> {
+        if path.starts_with(self.root) {
+            return Some((self.root, Reach::Write));
+        }
+        self.readable
+            .iter()
+            .find(|folder| path.starts_with(folder))
+            .map(|folder| (folder.as_path(), Reach::Read))
+    }
+
+    /// Resolves a path.
+    pub(crate) fn resolve(&self, given: &str) -> Result<Place, FileError> {
+        let bad = |reason| Err(FileError::BadPath { path: given.to_owned(), reason });
+        if given.is_empty() {
+            return bad("it is empty");
+        }
+        if given.contains('\0') {
+            return bad("it has a NUL character in it");
+        }
+        if given == "~" || given.starts_with("~/") {
+            return bad("`~` is not expanded here");
+        }
+        let outside = || FileError::Outside { path: given.to_owned(), root: self.root.to_owned() };
+        let path = Path::new(given);
+        let mut pending: VecDeque<OsString> = VecDeque::new();
+        let mut at = if path.is_absolute() { PathBuf::from("/") } else { self.root.to_owned() };
+        push_front(&mut pending, path);
+        let mut links = 0;
+        while let Some(step) = pending.pop_front() {
+            if step == ".." {
+                at.pop();
+                continue;
+            }
+            let next = at.join(&step);
+            match fs::symlink_metadata(&next) {
+                Ok(facts) if facts.is_symlink() => {
+                    links += 1;
+                    let target = match fs::read_link(&next) {
+                        _ if links > LINKS => return Err(FileError::Links { path: given.to_owned() }),
+                        Ok(target) => target,
+                        Err(_) if self.holding(&next).is_none() => return Err(outside()),
+                        Err(error) => return Err(FileError::io("follow", given, error)),
+                    };
+                    if target.is_absolute() {
+                        at = PathBuf::from("/");
+                    }
+                    push_front(&mut pending, &target);
+                }
+                Ok(_) => at = next,
+                // What does not exist has no links in it, so going on by name alone is exact.
+                Err(error) if error.kind() == ErrorKind::NotFound => at = next,
+                // An error out there would tell what is out there.
+                Err(_) if self.holding(&next).is_none() => return Err(outside()),
+                Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                    return Err(FileError::NotAFolder { path: self.shown(&at) });
+                }
+                Err(error) => return Err(FileError::io("look at", given, error)),
+            }
+        }
+        let (base, reach) = self.holding(&at).ok_or_else(outside)?;
+        let relative = at.strip_prefix(base).map(Path::to_owned).unwrap_or_default();
+        let found = match fs::symlink_metadata(&at) {
+            Ok(facts) => kind(facts.file_type()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
+            Err(error) => return Err(FileError::io("look at", given, error)),
+        };
+        let place = Place { base: base.to_owned(), relative, reach, found };
+        if given.ends_with('/') && matches!(found, Found::File | Found::Other(_)) {
+            return Err(FileError::NotAFolder { path: place.shown() });
+        }
+        Ok(place)
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(self.root).unwrap_or(path).display().to_string()
+    }
+}
+
+/// Puts the steps of a path before those that wait.
+fn push_front(pending: &mut VecDeque<OsString>, path: &Path) {
+    for component in path.components().rev() {
+        match component {
+            Component::Normal(name) => pending.push_front(name.to_owned()),
+            Component::ParentDir => pending.push_front("..".into()),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+}
+
+/// What a file type is, for those who will open it.
+pub(crate) fn kind(found: FileType) -> Found {
+    use std::os::unix::fs::FileTypeExt;
+    if found.is_file() {
+        Found::File
+    } else if found.is_dir() {
+        Found::Folder
+    } else if found.is_fifo() {
+        Found::Other("a named pipe")
+    } else if found.is_socket() {
+        Found::Other("a socket")
+    } else if found.is_symlink() {
+        Found::Other("a symbolic link")
+    } else {
+        Found::Other("a device")
+    }
+}
+
+#[cfg(test)]
+mod tests;

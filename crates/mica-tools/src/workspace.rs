@@ -1,0 +1,170 @@
+//! The folder that tools work in, what they may read besides, and what they know of its files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mica_agent::Resource;
+
+use crate::error::FileError;
+use crate::journal::{Journal, NoJournal};
+use crate::limits::Limits;
+use crate::near;
+use crate::resolve::{Folders, Found, Place, Reach};
+use crate::seen::Seen;
+use crate::text::{self, Decoded};
+
+/// The folder that tools work in. Cheap to clone; all tools of a session share one, because what one has read another
+/// may overwrite.
+#[derive(Clone)]
+pub struct Workspace {
+    root: Arc<Path>,
+    readable: Arc<[PathBuf]>,
+    limits: Arc<Limits>,
+    durability: Durability,
+    seen: Arc<Seen>,
+    journal: Arc<dyn Journal>,
+}
+
+/// When a write counts as done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// When the system has it. A crash of the machine may lose it; never half of it.
+    #[default]
+    System,
+    /// When the disk has it.
+    Disk,
+}
+
+impl Workspace {
+    /// A workspace in a folder that exists.
+    ///
+    /// # Errors
+    /// [`FileError`] when it does not, or is not a folder.
+    pub fn new(root: impl AsRef<Path>) -> Result<Self, FileError> {
+        Ok(Self {
+            root: folder(root.as_ref())?.into(),
+            readable: Arc::new([]),
+            limits: Arc::default(),
+            durability: Durability::default(),
+            seen: Arc::default(),
+            journal: Arc::new(NoJournal),
+        })
+    }
+
+    /// Lets tools read, but not write, another folder that exists: where large results were put, for example.
+    ///
+    /// # Errors
+    /// [`FileError`] when it does not, or is not a folder.
+    pub fn with_readable(mut self, other: impl AsRef<Path>) -> Result<Self, FileError> {
+        self.readable = self.readable.iter().cloned().chain([folder(other.as_ref())?]).collect();
+        Ok(self)
+    }
+
+    /// Changes the limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = Arc::new(limits);
+        self
+    }
+
+    /// Says when a write counts as done.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Tells changes to a journal.
+    #[must_use]
+    pub fn with_journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.journal = journal;
+        self
+    }
+
+    /// The canonical root folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    pub(crate) fn journal(&self) -> &dyn Journal {
+        &*self.journal
+    }
+
+    /// The place that a path means, whether or not something is there.
+    ///
+    /// # Errors
+    /// [`FileError`] when the path is unusable or leads out of what may be touched.
+    pub fn resolve(&self, path: &str) -> Result<Place, FileError> {
+        Folders { root: &self.root, readable: &self.readable }.resolve(path)
+    }
+
+    /// The place of a path that exists.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`], and [`FileError::Missing`] with names that look like it.
+    pub fn existing(&self, path: &str) -> Result<Place, FileError> {
+        let place = self.resolve(path)?;
+        match place.found() {
+            Found::Nothing => Err(FileError::Missing { path: place.shown(), near: near::names(&place) }),
+            _ => Ok(place),
+        }
+    }
+
+    /// The place of a path that may be written.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`], and that it is a folder, no regular file, or may only be read.
+    pub fn writable(&self, path: &str) -> Result<Place, FileError> {
+        let place = self.resolve(path)?;
+        if place.reach == Reach::Read {
+            return Err(FileError::ReadOnly { path: place.shown(), root: self.root.to_path_buf() });
+        }
+        if path.ends_with('/') {
+            return Err(FileError::NotAFile { path: path.to_owned(), found: "the name of a folder" });
+        }
+        match place.found() {
+            Found::Folder => Err(FileError::NotAFile { path: place.shown(), found: "a folder" }),
+            Found::Other(found) => Err(FileError::NotAFile { path: place.shown(), found }),
+            Found::File | Found::Nothing => Ok(place),
+        }
+    }
+
+    /// The text of a file of at most `limit` bytes; `None` when it is no text.
+    ///
+    /// # Errors
+    /// [`FileError`] when it cannot be read.
+    pub fn text(&self, path: &str, limit: u64) -> Result<Option<String>, FileError> {
+        let bytes = self.existing(path)?.read(limit)?;
+        Ok(match text::decode(&bytes) {
+            Decoded::Text(text) => Some(text.text),
+            Decoded::Lossy { text, .. } => Some(text),
+            Decoded::Binary => None,
+        })
+    }
+
+    /// What a call on a path touches. A path that means nothing touches, to be safe, everything.
+    pub(crate) fn touched(&self, path: Option<&str>) -> Vec<Resource> {
+        let place = path.and_then(|path| self.resolve(path).ok());
+        place.map(|place| Resource::file(place.path())).into_iter().collect()
+    }
+}
+
+fn folder(path: &Path) -> Result<PathBuf, FileError> {
+    let shown = || path.display().to_string();
+    let canonical = fs::canonicalize(path).map_err(|error| FileError::io("open", shown(), error))?;
+    if canonical.is_dir() { Ok(canonical) } else { Err(FileError::NotAFolder { path: shown() }) }
+}
