@@ -1,6 +1,7 @@
 //! Commands that run no agent.
 
 pub mod config;
+pub mod doctor;
 pub mod models;
 pub mod sessions;
 pub mod trust;

@@ -29,7 +29,12 @@ While the agent works, what you type joins before its next step; Ctrl-C stops it
 /// When the agent cannot be asked at all.
 #[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
 pub async fn run(work: &Work, mut terminal: Terminal, mut questions: mpsc::Receiver<Question>) -> Result<()> {
-    println!("mica  {} at {}  ({} mode; /help)", work.choice.model.name, work.choice.endpoint.name, work.mode.get().name());
+    println!(
+        "mica  {} at {}  ({} mode; /help)",
+        work.choice.model.name,
+        work.choice.endpoint.name,
+        work.mode.get().name()
+    );
     loop {
         let line = match terminal.line(&format!("{}> ", work.mode.get().name())).await {
             Input::Line(line) => line,

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use mica_agent::hooks::Record;
 use mica_agent::{Ask, Event, EventKind, Hooks, Listener, Outcome, Tally};
+use mica_ai::id::MessageId;
 use mica_session::entry::{Body, RunId};
-use mica_session::{Durability, Session};
+use mica_session::{Durability, EntryId, Session};
 use serde::{Deserialize, Serialize};
 
 /// A session that a run writes to.
@@ -64,8 +65,18 @@ impl Keeper {
         None
     }
 
+    /// The entry of a message on the current branch.
+    pub fn entry_of(&self, message: &MessageId) -> Option<EntryId> {
+        let session = self.session();
+        let branch = session.branch().ok()?;
+        branch.entries.iter().rev().find_map(|entry| match &entry.body {
+            Body::Message { message: found } if found.id() == message => Some(entry.id),
+            _ => None,
+        })
+    }
+
     /// Appends off the run's task: a disk may be slow.
-    async fn append(&self, body: Body, durability: Durability) -> Result<(), String> {
+    pub async fn append(&self, body: Body, durability: Durability) -> Result<(), String> {
         let session = Arc::clone(&self.session);
         let written = tokio::task::spawn_blocking(move || {
             session.lock().unwrap_or_else(PoisonError::into_inner).append(body, durability)

@@ -1,67 +1,142 @@
 //! The `mica` program: parse, wire, render. Decisions are made in the crates below.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::questions::Questions;
 use crate::reach::Reach;
+use crate::render::json::JsonLines;
+use crate::render::text::{TextPrinter, Thoughts};
 use crate::surroundings::Surroundings;
+use crate::terminal::Terminal;
+use crate::work::{Parts, Work};
 
 mod cli;
 mod commands;
 mod config;
 mod exit;
+mod interactive;
 mod keeping;
+mod once;
+mod questions;
 mod reach;
 mod render;
+mod rpc;
 mod surroundings;
 mod terminal;
+mod window;
+mod work;
 
-#[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
+#[allow(clippy::print_stderr, reason = "a program speaks")]
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(&cli) {
-        Ok(text) => {
-            print!("{text}");
-            Exit::Done.into()
-        }
+    // One thread runs the agent; tools and the disk have their own.
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("mica: {error:#}");
-            Exit::Error.into()
+            eprintln!("mica: the program cannot start: {error}");
+            return Exit::Error.into();
         }
-    }
+    };
+    let exit = runtime.block_on(run(&cli)).unwrap_or_else(|error| {
+        eprintln!("mica: {error:#}");
+        Exit::Error
+    });
+    // The keyboard's thread may wait for a line that never comes.
+    runtime.shutdown_background();
+    exit.into()
 }
 
-fn run(cli: &Cli) -> anyhow::Result<String> {
+#[allow(clippy::print_stdout, reason = "a program speaks")]
+async fn run(cli: &Cli) -> Result<Exit> {
     let surroundings = Surroundings::look(cli.run.directory.as_deref())?;
-    match &cli.command {
+    let text = match &cli.command {
+        None => return work(cli, &surroundings).await,
+        Some(Command::Rpc(_)) => return rpc(cli, &surroundings).await,
         Some(Command::Completions { shell }) => {
             let mut out = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "mica", &mut out);
-            Ok(String::from_utf8_lossy(&out).into_owned())
+            String::from_utf8_lossy(&out).into_owned()
         }
         Some(Command::Man) => {
             let mut out = Vec::new();
             clap_mangen::Man::new(Cli::command()).render(&mut out)?;
-            Ok(String::from_utf8_lossy(&out).into_owned())
+            String::from_utf8_lossy(&out).into_owned()
         }
         Some(Command::Trust { folder, revoke }) => {
-            commands::trust::run(&surroundings, folder.as_deref(), *revoke)
+            commands::trust::run(&surroundings, folder.as_deref(), *revoke)?
         }
         Some(Command::Config { command }) => {
             let config = Config::read(&surroundings, &cli.run)?;
             let list = cli::ConfigCommand::List;
-            commands::config::run(command.as_ref().unwrap_or(&list), &config, &surroundings)
+            commands::config::run(command.as_ref().unwrap_or(&list), &config, &surroundings)?
         }
         Some(Command::Models { filter, json }) => {
             let values = Config::read(&surroundings, &cli.run)?.values()?;
-            let reach = Reach::find(&values, &cli.run, &surroundings)?;
-            Ok(commands::models::run(&reach.catalogue, &reach.endpoints, filter.as_deref(), *json))
+            let reach = Reach::known(&values, &cli.run, &surroundings)?;
+            commands::models::run(&reach.catalogue, &reach.endpoints, filter.as_deref(), *json)
         }
-        Some(Command::Sessions { command }) => commands::sessions::run(command, &surroundings),
-        _ => anyhow::bail!("not there yet"),
+        Some(Command::Sessions { command }) => commands::sessions::run(command, &surroundings)?,
+        Some(Command::Doctor { json, ask }) => {
+            let findings = commands::doctor::run(&cli.run, &surroundings, *ask).await;
+            let bad = findings.iter().any(|finding| !finding.ok);
+            if *json {
+                println!("{}", serde_json::to_string(&findings)?);
+            } else {
+                print!("{}", commands::doctor::print(&findings));
+            }
+            return Ok(if bad { Exit::Error } else { Exit::Done });
+        }
+    };
+    print!("{text}");
+    Ok(Exit::Done)
+}
+
+/// Runs an agent: once, or with a person.
+#[allow(clippy::print_stderr, reason = "a program speaks")]
+async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
+    let config = Config::read(surroundings, &cli.run)?;
+    for note in &config.notes {
+        eprintln!("mica: {note}");
     }
+    let values = config.values()?;
+    let once = cli.run.prompt.is_some() || cli.run.output.is_some() || !surroundings.stdin_is_terminal;
+    if once {
+        return once::run(&values, &cli.run, surroundings).await;
+    }
+    let (approver, questions) = Questions::new();
+    let colour = std::io::stderr().is_terminal();
+    let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Thoughts::Shown);
+    let work = Work::begin(Parts {
+        values: &values,
+        flags: &cli.run,
+        surroundings,
+        approver: Some(Arc::new(approver)),
+        listeners: vec![printer],
+    })?;
+    let terminal = Terminal::open(true, Some(surroundings.data.join("history")));
+    interactive::run(&work, terminal, questions).await?;
+    Ok(Exit::Done)
+}
+
+async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
+    let values = Config::read(surroundings, &cli.run)?.values()?;
+    let out = JsonLines::new(std::io::stdout());
+    let (approver, questions) = Questions::new();
+    let work = Work::begin(Parts {
+        values: &values,
+        flags: &cli.run,
+        surroundings,
+        approver: Some(Arc::new(approver)),
+        listeners: vec![rpc::listener(&out)],
+    })?;
+    rpc::serve(&work, tokio::io::stdin(), &out, questions).await?;
+    Ok(Exit::Done)
 }

@@ -29,6 +29,17 @@ pub struct Reach {
 }
 
 impl Reach {
+    /// As [`Reach::find`], but having no endpoint is fine.
+    ///
+    /// # Errors
+    /// Settings that are wrong.
+    pub fn known(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<Self> {
+        match Self::find(values, flags, surroundings) {
+            Ok(reach) => Ok(reach),
+            Err(_) => Ok(Self { catalogue: catalogue(values)?, endpoints: Endpoints::default() }),
+        }
+    }
+
     /// Finds endpoints in the settings, then in the environment.
     ///
     /// # Errors
@@ -46,14 +57,7 @@ impl Reach {
             Err(_) if !endpoints.is_empty() => {}
             Err(error) => return Err(error).context("no model can be asked"),
         }
-        let catalogue = if values.models.is_empty() {
-            Catalogue::builtin().clone()
-        } else {
-            let overrides = Table::from_iter([("models".to_owned(), Value::Table(values.models.clone()))]);
-            Catalogue::builtin()
-                .with_overrides(&overrides.to_string())
-                .context("the settings under [models] are wrong")?
-        };
+        let catalogue = catalogue(values)?;
         Ok(Self { catalogue, endpoints })
     }
 
@@ -75,6 +79,17 @@ impl Reach {
         };
         choice.with_context(|| format!("the model {name:?} cannot be asked"))
     }
+}
+
+/// What is known of models: what is built in, and what the settings say over it.
+fn catalogue(values: &Values) -> Result<Catalogue> {
+    if values.models.is_empty() {
+        return Ok(Catalogue::builtin().clone());
+    }
+    let overrides = Table::from_iter([("models".to_owned(), Value::Table(values.models.clone()))]);
+    Catalogue::builtin()
+        .with_overrides(&overrides.to_string())
+        .context("the settings under [models] are wrong")
 }
 
 /// How hard to think.

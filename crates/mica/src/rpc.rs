@@ -188,14 +188,16 @@ fn handle(
         Method::Approve { decisions, id } => match open.take() {
             None => fail(out, &id, "nothing is asked"),
             Some(question) => {
-                let answers = Decisions(decisions.into_iter().map(|answer| (answer.call, answer.decision)).collect());
+                let answers =
+                    Decisions(decisions.into_iter().map(|answer| (answer.call, answer.decision)).collect());
                 let given = question
                     .asks
                     .iter()
                     .map(|ask| {
-                        answers.of(&ask.call.id).cloned().unwrap_or_else(|| Decision::Deny {
-                            reason: "no answer was given".to_owned(),
-                        })
+                        answers
+                            .of(&ask.call.id)
+                            .cloned()
+                            .unwrap_or_else(|| Decision::Deny { reason: "no answer was given".to_owned() })
                     })
                     .collect();
                 let _ = question.reply.send(given);

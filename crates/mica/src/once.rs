@@ -1,0 +1,112 @@
+//! One run: a prompt in, an answer out, an exit code.
+
+use std::io::{IsTerminal, Read};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use mica_agent::{Decision, Decisions, Listener, Outcome};
+use mica_ai::Message;
+
+use crate::cli::{Output, RunFlags};
+use crate::config::Values;
+use crate::exit::Exit;
+use crate::interactive::for_person;
+use crate::render::json::{JsonLines, Summary};
+use crate::render::text::{TextPrinter, Thoughts};
+use crate::surroundings::Surroundings;
+use crate::work::{Parts, Work};
+
+/// Runs once.
+///
+/// # Errors
+/// When there is no prompt, or the agent cannot be put together.
+#[allow(clippy::print_stderr, reason = "a program speaks")]
+pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<Exit> {
+    let output = flags.output.unwrap_or_default();
+    let lines = JsonLines::new(std::io::stdout());
+    let listener: Option<Arc<dyn Listener>> = match output {
+        Output::Text => {
+            let colour = std::io::stderr().is_terminal();
+            Some(TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Thoughts::Hidden))
+        }
+        Output::StreamJson => Some(lines.clone()),
+        Output::Json => None,
+    };
+    let prompt = prompt(flags, surroundings)?;
+    let listeners = listener.into_iter().collect();
+    let work = Work::begin(Parts { values, flags, surroundings, approver: None, listeners })?;
+
+    let running = async {
+        let waiting = work.keeper.as_ref().and_then(crate::keeping::Keeper::waiting);
+        match (waiting, prompt) {
+            (None, None) => bail!("there is nothing to do: give a prompt with -p"),
+            (None, Some(prompt)) => work.prompt(&prompt).await,
+            // The run that waited goes on: what the rules allow now is allowed, the rest is asked again.
+            (Some(waiting), None) => {
+                let tally = waiting.tally.clone();
+                work.agent.with(|cx| cx.tally = tally).await?;
+                let answer = |call| (call, if flags.yes { Decision::Allow } else { refused() });
+                let ids = waiting.asks.iter().map(|ask| ask.call.id.clone());
+                work.resume(Decisions(ids.map(answer).collect())).await
+            }
+            (Some(_), Some(prompt)) => work.prompt(&prompt).await,
+        }
+    };
+    tokio::pin!(running);
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut running => break outcome?,
+            _ = tokio::signal::ctrl_c() => work.agent.abort(),
+        }
+    };
+    if output == Output::Json {
+        lines.line(&summary(&work, &outcome).await?);
+    }
+    match &outcome {
+        Outcome::Completed | Outcome::Aborted => {}
+        Outcome::Exhausted { limit } => eprintln!("mica: {limit}"),
+        Outcome::Suspended { asks } => {
+            let id = work.session_id().unwrap_or_default();
+            for ask in asks {
+                eprintln!("mica: {} needs an approval: {}", ask.call.name, ask.reason);
+            }
+            eprintln!("mica: go on with `mica --resume {id} --yes`, or allow calls with --allow");
+        }
+        Outcome::Failed { error } => eprintln!("mica: {}", for_person(error)),
+    }
+    Ok(Exit::from(&outcome))
+}
+
+fn refused() -> Decision {
+    Decision::Deny { reason: "the run was continued without an approval".to_owned() }
+}
+
+async fn summary<'a>(work: &Work, outcome: &'a Outcome) -> Result<Summary<'a>> {
+    let (text, turns, usage) = work
+        .agent
+        .with(|cx| {
+            let answer = cx.messages.iter().rev().find_map(|message| match message {
+                Message::Assistant(answer) => Some(answer.text()),
+                _ => None,
+            });
+            (answer.unwrap_or_default(), cx.tally.turns, cx.tally.usage)
+        })
+        .await?;
+    Ok(Summary { outcome, text, session: work.session_id(), turns, usage })
+}
+
+/// The prompt: what was given, and what is piped in.
+fn prompt(flags: &RunFlags, surroundings: &Surroundings) -> Result<Option<String>> {
+    let given = flags.prompt.as_deref().filter(|prompt| *prompt != "-");
+    let wants_input = flags.prompt.as_deref() == Some("-") || !surroundings.stdin_is_terminal;
+    let mut piped = String::new();
+    if wants_input {
+        std::io::stdin().read_to_string(&mut piped).context("standard input cannot be read")?;
+    }
+    let piped = Some(piped.trim_end()).filter(|text| !text.is_empty());
+    Ok(match (given, piped) {
+        (Some(given), Some(piped)) => Some(format!("{given}\n\n<input>\n{piped}\n</input>")),
+        (Some(one), None) | (None, Some(one)) => Some(one.to_owned()),
+        (None, None) => None,
+    })
+}

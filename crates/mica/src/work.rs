@@ -1,0 +1,256 @@
+//! Puts an agent together: a model, a domain, a session, and everyone who has a say.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, anyhow};
+use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings};
+use mica_ai::endpoint::Choice;
+use mica_ai::usage::Usd;
+use mica_context::spill::SpillLimits;
+use mica_context::{Spill, SpillFolder, WindowKeeper};
+use mica_policy::budget::{Budget, Limits};
+use mica_policy::mode::{Mode, ModeGate, ModeSwitch, ModeTable};
+use mica_policy::repeats::{Patience, RepeatGuard};
+use mica_policy::rules::{Action, RuleGate, RuleSet, Subjects};
+use mica_policy::validate::SchemaGate;
+use mica_session::{Access, Session};
+use mica_tools::{Sight, Workspace};
+
+use crate::cli::RunFlags;
+use crate::commands::sessions;
+use crate::config::Values;
+use crate::keeping::Keeper;
+use crate::reach::{self, Reach};
+use crate::surroundings::Surroundings;
+use crate::window;
+
+/// An agent at work. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Work {
+    /// The agent.
+    pub agent: Agent,
+    /// Its session.
+    pub keeper: Option<Keeper>,
+    /// How much it may do.
+    pub mode: ModeSwitch,
+    /// What keeps its window.
+    pub window: Arc<WindowKeeper>,
+    /// The model it asks, and where.
+    pub choice: Choice,
+}
+
+/// What an agent is put together from.
+pub struct Parts<'a> {
+    /// Settings.
+    pub values: &'a Values,
+    /// Flags.
+    pub flags: &'a RunFlags,
+    /// The world around.
+    pub surroundings: &'a Surroundings,
+    /// Who answers questions; nobody when absent.
+    pub approver: Option<Arc<dyn Hooks>>,
+    /// Who is told.
+    pub listeners: Vec<Arc<dyn Listener>>,
+}
+
+impl Work {
+    /// Puts an agent together.
+    ///
+    /// # Errors
+    /// Settings that do not fit, a model nobody serves, a session that cannot be opened.
+    #[allow(clippy::disallowed_methods, reason = "the binary hands the clock over")]
+    pub fn begin(parts: Parts<'_>) -> Result<Self> {
+        let Parts { values, flags, surroundings, approver, listeners } = parts;
+        let reach = Reach::find(values, flags, surroundings)?;
+        let choice = reach.choose(values)?;
+        let provider = reach::means(values, surroundings)?.provider(&choice);
+
+        let keeper = session(flags, surroundings)?.map(Keeper::new);
+        let mode: Mode = values.mode.as_deref().unwrap_or("edit").parse()?;
+        let mode = ModeSwitch::new(mode);
+        let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
+        let mut window = WindowKeeper::new(Arc::clone(&clock));
+        if let Some(keeper) = &keeper {
+            window = window.journal(Arc::new(keeper.clone()));
+        }
+        let window = Arc::new(window);
+
+        let mut workspace = Workspace::new(&surroundings.folder)?;
+        let spill = keeper.as_ref().map(|keeper| {
+            let folder = keeper.session().path().with_extension("spill");
+            Arc::new(SpillFolder::new(folder, SpillLimits::default()))
+        });
+        if let Some(spill) = &spill {
+            std::fs::create_dir_all(spill.root())
+                .with_context(|| format!("{} cannot be made", spill.root().display()))?;
+            workspace = workspace.with_readable(spill.root())?;
+        }
+
+        let mut context = Context::new(provider, Arc::clone(&choice.model));
+        context.settings = Settings {
+            max_output: values.max_output,
+            effort: reach::effort(values)?,
+            cache_key: keeper.as_ref().map(|keeper| keeper.session().header().id.to_string()),
+        };
+        let sight = if choice.model.images { Sight::Sees } else { Sight::Blind };
+        for tool in mica_tools::file_tools(&workspace, sight) {
+            context.tools.add(tool);
+        }
+        if let Some(keeper) = &keeper {
+            context.messages = window::restore(&keeper.session().live()?);
+        }
+
+        let rules = rules(values, flags, surroundings)?;
+        let mut hooks: Vec<Arc<dyn Hooks>> = vec![
+            Arc::new(SchemaGate::new()),
+            Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
+            Arc::new(ModeGate::new(mode.clone(), ModeTable::builtin(), None)),
+            Arc::new(RuleGate::new(rules)),
+        ];
+        hooks.extend(approver);
+        if let Some(spill) = spill {
+            hooks.push(Arc::new(Spill::new(spill, clock)));
+        }
+        if let Some(keeper) = &keeper {
+            hooks.push(Arc::new(keeper.clone()));
+        }
+        hooks.push(Arc::new(Budget::new(limits(values), RuleSet::new(Subjects::new()))));
+        hooks.push(window.clone());
+
+        let agent = Agent::new(context, hooks);
+        if let Some(keeper) = &keeper {
+            agent.listen(Arc::new(keeper.clone()));
+        }
+        for listener in listeners {
+            agent.listen(listener);
+        }
+        Ok(Self { agent, keeper, mode, window, choice })
+    }
+
+    /// Runs from a prompt until the agent stops.
+    ///
+    /// # Errors
+    /// When a run goes on already, or a suspension cannot be kept.
+    pub async fn prompt(&self, text: &str) -> Result<Outcome> {
+        let outcome = self.agent.prompt(text).await?;
+        self.ended(outcome).await
+    }
+
+    /// Goes on with a suspended run.
+    ///
+    /// # Errors
+    /// As [`Work::prompt`].
+    pub async fn resume(&self, answers: Decisions) -> Result<Outcome> {
+        let outcome = self.agent.resume(answers).await?;
+        self.ended(outcome).await
+    }
+
+    async fn ended(&self, outcome: Outcome) -> Result<Outcome> {
+        if let (Outcome::Suspended { asks }, Some(keeper)) = (&outcome, &self.keeper) {
+            let tally = self.agent.with(|cx| cx.tally.clone()).await?;
+            keeper.waits(asks, &tally).await.map_err(|error| anyhow!(error))?;
+        }
+        Ok(outcome)
+    }
+
+    /// The session's id.
+    pub fn session_id(&self) -> Option<String> {
+        self.keeper.as_ref().map(|keeper| keeper.session().header().id.to_string())
+    }
+
+    /// Where the conversation is kept.
+    pub fn place(&self) -> String {
+        match &self.keeper {
+            None => "this conversation is not kept".to_owned(),
+            Some(keeper) => keeper.session().path().display().to_string(),
+        }
+    }
+
+    /// What the last run took, and how full the window is.
+    pub async fn usage(&self) -> String {
+        let report = self.agent.with(|cx| (cx.tally.clone(), self.window.report(cx))).await;
+        match report {
+            Err(busy) => busy.to_string(),
+            Ok((tally, window)) => {
+                let usage = tally.usage;
+                let cost = usage.cost.map_or("price unknown".to_owned(), |cost| cost.total().to_string());
+                format!(
+                    "last run: {} turns, {} in ({:.0} % from cache), {} out, {cost}\nwindow: {} of {} tokens; something is done about it at {}",
+                    tally.turns,
+                    usage.input,
+                    usage.cache_hit_ratio() * 100.0,
+                    usage.output,
+                    window.fill.total(),
+                    window.window,
+                    window.threshold,
+                )
+            }
+        }
+    }
+
+    /// What the model can call.
+    pub async fn tools(&self) -> String {
+        let list = |cx: &mut Context| {
+            cx.tools
+                .iter()
+                .map(|tool| {
+                    let spec = tool.spec();
+                    format!("{:<12} {}", spec.name, spec.description.lines().next().unwrap_or_default())
+                })
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        self.agent.with(list).await.unwrap_or_else(|busy| busy.to_string())
+    }
+}
+
+/// The session to write to: a new one, the newest of this folder, or a named one.
+fn session(flags: &RunFlags, surroundings: &Surroundings) -> Result<Option<Session>> {
+    if flags.no_session {
+        return Ok(None);
+    }
+    let sessions = sessions::folder(surroundings);
+    let path = match (&flags.resume, flags.go_on) {
+        (Some(id), _) => Some(sessions.find(id)?),
+        (None, true) => {
+            let newest = sessions.list(Some(&surroundings.folder)).sessions.into_iter().next();
+            Some(newest.context("there is no session of this folder to continue")?.path)
+        }
+        (None, false) => None,
+    };
+    Ok(Some(match path {
+        Some(path) => sessions.open(&path, Access::Write)?,
+        None => sessions.create(&surroundings.folder, None)?,
+    }))
+}
+
+fn limits(values: &Values) -> Limits {
+    let limits = &values.limits;
+    let usual = Limits::default();
+    Limits {
+        turns: limits.turns.or(usual.turns),
+        tokens: limits.tokens.or(usual.tokens),
+        cost: limits.cost.map(Usd::from_dollars).or(usual.cost),
+        active: limits.time.map(std::time::Duration::from_secs).or(usual.active),
+        ..usual
+    }
+}
+
+fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<RuleSet> {
+    let subjects = Subjects::new()
+        .below(&surroundings.folder.display().to_string())
+        .path("file_read", "path")
+        .path("file_write", "path")
+        .path("file_edit", "path");
+    let mut rules = RuleSet::new(subjects);
+    for rule in &values.deny {
+        rules = rules.and(Action::Deny, rule)?;
+    }
+    for rule in &values.allow {
+        rules = rules.and(Action::Allow, rule)?;
+    }
+    if flags.yes {
+        rules = rules.and(Action::Allow, "*")?;
+    }
+    Ok(rules)
+}
