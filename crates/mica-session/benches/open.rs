@@ -12,7 +12,7 @@
 
 use std::fs::{self, File};
 use std::hint::black_box;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -179,31 +179,37 @@ fn turn(number: usize, size: usize) -> Vec<Message> {
 }
 
 fn appending(store: &Sessions, folder: &Path) {
-    println!("\nAppending messages of 1 KB");
+    println!("\nAppending messages of 1 KB, median, in turns with writing lines of the same length");
     let message = || Message::from(User::text("x".repeat(1000)));
     for (what, count, durability) in [
         ("without waiting for the disk", 20_000, Durability::Lazy),
-        ("on the disk each time", 200, Durability::Now),
+        ("on the disk each time", 300, Durability::Now),
     ] {
         let mut session: Session = store.create("/home/user/orders".as_ref(), None).unwrap();
-        let ours = timed(|| (0..count).map(|_| session.append(message(), durability).unwrap()).max());
-        // The floor writes the same lines, and waits for the disk as often.
-        let lines: Vec<Vec<u8>> = BufReader::new(File::open(session.path()).unwrap())
-            .split(b'\n')
-            .map(|line| [line.unwrap(), vec![b'\n']].concat())
-            .collect();
         let mut file = File::create(folder.join("floor")).unwrap();
-        let floor = timed(|| {
-            for line in &lines {
-                file.write_all(line).unwrap();
+        let mut length = fs::metadata(session.path()).unwrap().len();
+        let (mut ours, mut floor) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            let message = message();
+            ours.push(timed(|| session.append(message, durability).unwrap()));
+            let line =
+                vec![b'x'; usize::try_from(fs::metadata(session.path()).unwrap().len() - length).unwrap()];
+            length += line.len() as u64;
+            floor.push(timed(|| {
+                file.write_all(&line).unwrap();
                 if durability == Durability::Now {
                     file.sync_data().unwrap();
                 }
-            }
+            }));
+        }
+        let [ours, floor] = [ours, floor].map(|mut times| {
+            times.sort_by(f64::total_cmp);
+            times[times.len() / 2]
         });
         println!(
-            "  {what:<30} {:>9.0} a second   {:>6.2} of the time of writing the same lines",
-            f64::from(count) / ours * 1000.0,
+            "  {what:<30} {:>9.1} µs   {:>8.0} a second   {:>6.2} of the floor",
+            ours * 1000.0,
+            1000.0 / ours,
             ours / floor
         );
     }

@@ -111,10 +111,11 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    for _ in 0..500 {
+                    for _ in 0..4000 {
                         if let Ok(lock) = Lock::take(&session) {
                             use std::sync::atomic::Ordering::SeqCst;
                             assert_eq!(inside.fetch_add(1, SeqCst), 0);
+                            std::thread::yield_now();
                             assert_eq!(inside.fetch_sub(1, SeqCst), 1);
                             drop(lock);
                         }

@@ -106,6 +106,14 @@ fn an_index_fits_the_file_it_was_made_of_and_what_grew_from_it() {
     assert_eq!(fit(&path), Fit::No);
     assert_eq!(&*store.open(&path, Access::Read).unwrap().tree().nodes()[0].preview, "uno");
 
+    // Another session, and a longer one, in its place.
+    let mut other = store.create("/home/user/x".as_ref(), None).unwrap();
+    other.append(Message::from(User::text("another".repeat(100))), Durability::Lazy).unwrap();
+    other.append(Message::from(User::text("another".repeat(100))), Durability::Lazy).unwrap();
+    fs::copy(other.path(), &path).unwrap();
+    assert_eq!(fit(&path), Fit::No);
+    assert_eq!(store.open(&path, Access::Read).unwrap().tree().nodes(), other.tree().nodes());
+
     // It is shorter than it was.
     fs::write(&path, text.lines().next().unwrap().to_owned() + "\n").unwrap();
     assert_eq!(fit(&path), Fit::No);

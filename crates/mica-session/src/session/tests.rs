@@ -127,8 +127,8 @@ fn a_compaction_is_undone_by_going_back() {
 fn a_torn_tail_is_moved_away() {
     let (_folder, sessions) = folder();
     let (path, _) = three(&sessions);
-    let whole = fs::read(&path).unwrap();
     for (number, tail) in [&b"{\"id\":\"018"[..], b"\0\0\0\0", b"{\"id\0\0", b" "].into_iter().enumerate() {
+        let whole = fs::read(&path).unwrap();
         fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(tail).unwrap();
         let reader = sessions.open(&path, Access::Read).unwrap();
         assert_eq!(reader.notices(), [Notice::UnfinishedTail { bytes: tail.len() as u64 }]);
@@ -136,7 +136,7 @@ fn a_torn_tail_is_moved_away() {
         let saved = paths::sidecar(&path, &format!("torn-{}", number + 1));
         assert_eq!(session.notices(), [Notice::TornTail { bytes: tail.len() as u64, saved: saved.clone() }]);
         assert_eq!(fs::read(&saved).unwrap(), tail);
-        assert_eq!(&fs::read(&path).unwrap()[..whole.len()], whole);
+        assert_eq!(fs::read(&path).unwrap(), whole);
         assert_eq!(texts(&session).len(), 3 + number);
         say(&mut session, "more");
         drop(session);
@@ -180,6 +180,22 @@ fn a_malformed_line_in_the_middle_is_kept_in_its_place() {
         say(&mut session, "on");
     }
     assert!(fs::read_to_string(&path).unwrap().starts_with(&spoilt));
+}
+
+#[test]
+fn branches_of_an_entry_that_was_damaged_stay_its_branches() {
+    let (_folder, sessions) = folder();
+    let (path, [_, two, _]) = three(&sessions);
+    let mut session = sessions.open(&path, Access::Write).unwrap();
+    session.navigate(Some(two)).unwrap();
+    let four = say(&mut session, "four");
+    drop(session);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"two\"", "\"two")).unwrap();
+    let session = sessions.open(&path, Access::Read).unwrap();
+    let malformed = session.tree().nodes()[1].id;
+    assert_eq!(session.tree().node(four).unwrap().parent, Some(malformed));
+    assert_eq!(session.tree().children(Some(malformed)).filter(|node| !node.kind.is_aside()).count(), 2);
 }
 
 #[test]
