@@ -296,3 +296,41 @@ async fn a_cost_that_cannot_be_known_is_not_spent() {
     );
     assert_eq!(bench.model.requests().len(), 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_user_says_starts_the_count_anew() {
+    let look = || Turn::new().call("read", json!({ "path": "a" }));
+    let scenario = Scenario::new()
+        .turn(look())
+        .turn(look())
+        .turn(Turn::new().text("Done."))
+        .turn(look())
+        .turn(Turn::new().text("Done again."));
+    let bench = bench(scenario, vec![Arc::new(RepeatGuard::default())]);
+    bench.run().await;
+    bench.run().await;
+    assert_eq!(bench.seen().len(), 3, "the user asked for it again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn identical_calls_of_one_answer_count_too() {
+    let look = |turn: Turn| turn.call("read", json!({ "path": "a" }));
+    let scenario = Scenario::new().turn(look(look(look(Turn::new())))).turn(Turn::new().text("Done."));
+    let bench = bench(scenario, vec![Arc::new(RepeatGuard::default())]);
+    bench.run().await;
+    assert_eq!(bench.seen().len(), 2, "the third was denied, the first was not");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_run_is_warned() {
+    let limits = Limits { turns: Some(3), warning: 1, ..Limits::default() };
+    let look = |index: u32| Turn::new().call("read", json!({ "path": format!("file {index}") }));
+    let scenario = (0..2).fold(Scenario::new(), |scenario, _| {
+        scenario.turn(look(1)).turn(look(2)).turn(Turn::new().text("Done."))
+    });
+    let bench = bench(scenario, vec![Arc::new(Budget::new(limits, RuleSet::default()))]);
+    bench.run().await;
+    bench.run().await;
+    let warned: Vec<bool> = bench.results().await.iter().map(|text| text != "done").collect();
+    assert_eq!(warned, [false, true, false, true]);
+}

@@ -101,7 +101,7 @@ impl Said {
             let root = root?;
             let below = root.strip_prefix('/').and_then(|root| path.strip_prefix(root));
             // `/project-old` is not below `/project`.
-            return match below.map(|rest| (rest.is_empty() || rest.starts_with('/'), rest)) {
+            return match below.map(|rest| (root == "/" || rest.is_empty() || rest.starts_with('/'), rest)) {
                 Some((true, rest)) => Some(pattern.path.matches(rest.trim_start_matches('/'))),
                 _ => Some(false),
             };

@@ -43,10 +43,20 @@ fn what_a_rule_fits() {
     ] {
         assert_eq!(allow("file_write(src/**)", "file_write", json!({ "path": path })), fits, "{path}");
     }
-    assert!(!allow("file_write(**)", "file_write", json!({ "path": "/etc/passwd" })));
+    for outside in ["/etc/passwd", "/home/user/project-old/a", "/home/user", "..", "../a"] {
+        assert!(!allow("file_write(**)", "file_write", json!({ "path": outside })), "{outside}");
+    }
     assert!(allow("file_write(/etc/*)", "file_write", json!({ "path": "/etc/passwd" })));
     assert!(allow("file_write(/home/user/project/**)", "file_write", json!({ "path": "a" })));
     assert!(allow("web_fetch(https://docs.rs/*)", "web_fetch", json!({ "url": "https://docs.rs/a/b" })));
+}
+
+#[test]
+fn a_project_at_the_root_has_everything() {
+    let set =
+        RuleSet::new(Subjects::new().below("/").path("t", "path")).and(Action::Allow, "t(etc/*)").unwrap();
+    assert!(set.judge("t", json!({ "path": "/etc/passwd" }).as_object().unwrap()).is_some());
+    assert!(set.judge("t", json!({ "path": "/usr/passwd" }).as_object().unwrap()).is_none());
 }
 
 #[test]

@@ -226,3 +226,15 @@ proptest! {
         prop_assert_eq!(once, twice);
     }
 }
+
+#[test]
+fn a_schema_is_compiled_once_and_again_when_the_tool_is_another() {
+    let gate = SchemaGate::new();
+    let spec = |schema: Value| mica_agent::ToolSpec::new("t", "", schema);
+    let one = spec(json!({ "type": "object" }));
+    let other = spec(json!({ "type": "object", "required": ["a"] }));
+    let first = gate.schema(&one).unwrap();
+    assert!(std::sync::Arc::ptr_eq(&first, &gate.schema(&one).unwrap()));
+    assert_eq!(gate.schema(&other).unwrap().text(), &other.schema);
+    assert!(gate.schema(&spec(json!({ "type": "nothing" }))).is_err());
+}
