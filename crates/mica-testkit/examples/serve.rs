@@ -1,6 +1,11 @@
 //! Serves a scenario file on loopback, for trying a program by hand: `serve SCENARIO.toml [PORT]`.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a small program speaks")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a small program speaks"
+)]
 
 use std::process::ExitCode;
 

@@ -1,5 +1,7 @@
 //! The `mica` program: parse, wire, render. Decisions are made in the crates below.
 
+#![allow(unreachable_pub, reason = "a program has no public surface: `pub` says that other modules use it")]
+
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
