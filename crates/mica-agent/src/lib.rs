@@ -4,7 +4,49 @@
 //! [`Hooks`].
 //!
 //! Its nouns: a [`Context`] is what a run works on, [`Tool`]s are what the model can call, [`Hooks`] have a say in
-//! everything, [`Event`]s tell what happens, and an [`Outcome`] is how it ends.
+//! everything, [`Event`]s tell what happens, and an [`Outcome`] is how it ends. An [`Agent`] keeps them together for
+//! longer than a run.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use mica_agent::{Agent, Context, Outcome, ToolOutput, TypedTool};
+//! use mica_ai::{Model, Provider};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Weather {
+//!     /// Where.
+//!     city: String,
+//! }
+//!
+//! async fn ask(provider: Arc<dyn Provider>, model: Arc<Model>) {
+//!     let mut context = Context::new(provider, model);
+//!     context.tools.add(Arc::new(TypedTool::new("weather", "Tells the weather.", |ask: Weather, _| async move {
+//!         Ok(ToolOutput::text(format!("{}: sunny", ask.city)))
+//!     })));
+//!     let agent = Agent::new(context, Vec::new());
+//!     match agent.prompt("How is the weather in Oslo?").await {
+//!         Ok(Outcome::Completed) => {}
+//!         Ok(other) => eprintln!("it ended early: {other:?}"),
+//!         Err(busy) => eprintln!("{busy}"),
+//!     }
+//! }
+//!
+//! # use mica_testkit::{Scenario, ScriptedModel, Turn};
+//! # let script = Scenario::new()
+//! #     .turn(Turn::new().call("weather", serde_json::json!({ "city": "Oslo" })))
+//! #     .turn(Turn::new().text("Sunny."));
+//! # let model = Arc::new(Model::assumed("scripted", mica_ai::Dialect::Responses));
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//! # let provider = ScriptedModel::new(script);
+//! # runtime.block_on(ask(Arc::new(provider.clone()), model));
+//! # assert_eq!(provider.requests().len(), 2);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! `examples/twenty_lines.rs` adds a hook and shows the answer as it comes.
 
 pub mod agent;
 pub mod approval;

@@ -322,7 +322,7 @@ async fn promise_12_ids_and_sequence_numbers() {
     outcomes.push(ended(&rig.prompt("Three.").await));
     outcomes.push(ended(&rig.prompt("Never mind.").await));
     outcomes.push(ended(&rig.prompt("Five.").await));
-    rig.on("delta Hal", |agent| agent.abort());
+    rig.on("delta Hal", mica_agent::Agent::abort);
     outcomes.push(ended(&rig.prompt("Six.").await));
     assert_eq!(
         outcomes,
