@@ -16,7 +16,8 @@ use mica_ai::{AiError, Message, Request, StopReason};
 
 use crate::breakpoints::{self, MarkSettings};
 use crate::compact::{
-    self, AskModel, CompactSettings, CompactionRecord, FileFacts, Means, Stuck, Summarise, Trigger, WindowLimits,
+    self, AskModel, CompactSettings, CompactionRecord, FileFacts, Means, Stuck, Summarise, Trigger,
+    WindowLimits,
 };
 use crate::journal::Journal;
 use crate::prune::{self, PruneRecord, PruneSettings};
@@ -199,7 +200,12 @@ impl WindowKeeper {
     }
 
     /// Prunes when it pays, and when it is enough: the window must be below `target` afterwards.
-    async fn prune(&self, cx: &mut Context, target: u64, why: &str) -> Result<Option<WindowChange>, RunError> {
+    async fn prune(
+        &self,
+        cx: &mut Context,
+        target: u64,
+        why: &str,
+    ) -> Result<Option<WindowChange>, RunError> {
         let (filled, limits) = (self.fill(cx).total(), self.limits(cx));
         let (scale, warm) = {
             let state = self.state();
@@ -209,7 +215,8 @@ impl WindowKeeper {
             return Ok(None);
         };
         let floor = filled * self.settings.compact.floor_percent / 100;
-        let enough = found.freed >= floor.min(self.settings.compact.floor_tokens) && filled - found.freed.min(filled) <= target;
+        let enough = found.freed >= floor.min(self.settings.compact.floor_tokens)
+            && filled - found.freed.min(filled) <= target;
         if !enough || !prune::pays(&found, prune::growth(&cx.messages, scale), &cx.model, warm) {
             return Ok(None);
         }
@@ -233,7 +240,8 @@ impl WindowKeeper {
             !state.is_warm(&cx.model, (self.clock)())
         };
         if filled > threshold || (is_cold && filled > threshold / 2) {
-            let why = if filled > threshold { "the window is nearly full" } else { "the cache had expired anyway" };
+            let why =
+                if filled > threshold { "the window is nearly full" } else { "the cache had expired anyway" };
             changes.extend(self.prune(cx, threshold, why).await?);
             filled = self.fill(cx).total();
         }
