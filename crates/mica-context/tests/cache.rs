@@ -232,7 +232,7 @@ fn fifty_turns() -> Scenario {
         let calls = if turn % 10 == 9 { 25 } else { turn % 3 + 1 };
         let mut step = Turn::new().thinking(text(turn, 200)).text(text(turn + 100, 120));
         for call in 0..calls {
-            let bytes = if calls > 3 { 300 } else { 800 + (turn * 613 + call * 97) % 4_000 };
+            let bytes = if calls > 3 { 300 } else { 500 + (turn * 613 + call * 97) % 2_500 };
             step = step.call("read", json!({ "path": "f".repeat(turn + call + 1), "bytes": bytes }));
         }
         scenario = scenario.turn(step);
@@ -257,9 +257,9 @@ const TEN: [usize; 10] = [12_500, 15_000, 20_000, 27_500, 35_000, 40_000, 45_000
 
 fn ten_turns() -> Scenario {
     let mut scenario = Scenario::new().named("ten");
-    for turn in 0..10 {
+    for (turn, size) in TEN.iter().enumerate() {
         // What a turn adds: a result, an answer and the next prompt. Four bytes are a token to the simulator.
-        let grows = TEN.get(turn + 1).map_or(2_000, |next| next - TEN[turn]) * 4;
+        let grows = TEN.get(turn + 1).map_or(2_000, |next| next - size) * 4;
         let bytes = grows - 2_600;
         let mut ask = Turn::new().text("Looking.");
         // No single result is so large that it would be spilled.
