@@ -13,7 +13,7 @@ use mica_ai::model::CacheKind;
 use mica_ai::request::{CacheMark, CachePoint, CacheTtl};
 use mica_ai::{Message, Request, StopReason};
 
-use crate::tokens;
+use crate::measure::Measure;
 
 /// Blocks before the tail at which a left-over mark is put: well within the 20 that Claude searches, so that going back
 /// a few messages still finds an entry.
@@ -28,14 +28,14 @@ pub struct MarkSettings {
 }
 
 /// Plans the marks of a request. None for models that cache by themselves or not at all.
-pub fn plan(request: &Request, settings: MarkSettings) -> Vec<CacheMark> {
+pub fn plan(request: &Request, measure: &Measure, settings: MarkSettings) -> Vec<CacheMark> {
     let tail = tail(&request.messages);
-    plan_to(request, settings, tail)
+    plan_to(request, measure, settings, tail)
 }
 
 /// Plans the marks of a request whose tail will not be sent again: the last entry ends at the tail of the request before.
 pub fn plan_aside(request: &Request, settings: MarkSettings) -> Vec<CacheMark> {
-    plan_to(request, settings, previous_tail(&request.messages))
+    plan_to(request, &Measure::of(request), settings, previous_tail(&request.messages))
 }
 
 /// The last message that the model is told, by its index.
@@ -60,19 +60,29 @@ enum Place {
     Message(usize),
 }
 
-fn plan_to(request: &Request, settings: MarkSettings, tail: Option<usize>) -> Vec<CacheMark> {
+fn plan_to(
+    request: &Request,
+    measure: &Measure,
+    settings: MarkSettings,
+    tail: Option<usize>,
+) -> Vec<CacheMark> {
     let facts = &request.model.cache;
     if !matches!(facts.kind, CacheKind::Marks | CacheKind::Breakpoints) {
         return Vec::new();
     }
-    let sizes = Sizes::new(request);
+    // Estimates are only used to leave out marks that are too early to be cached.
+    let until = |place: Place| match place {
+        Place::Tools => measure.tools,
+        Place::System(part) => measure.until_system(part),
+        Place::Message(index) => measure.until_message(index),
+    };
     let slots = usize::from(facts.max_marks);
     let mut places: Vec<Place> = Vec::with_capacity(slots);
     let mut add = |place: Option<Place>| {
         if let Some(place) = place
             && places.len() < slots
             && !places.contains(&place)
-            && sizes.until(place) >= facts.minimum
+            && until(place) >= facts.minimum
         {
             places.push(place);
         }
@@ -125,35 +135,6 @@ pub fn blocks_of(message: &Message) -> usize {
         Message::User(user) => user.content.len(),
         Message::Assistant(answer) => answer.blocks.len(),
         Message::ToolResult(_) => 1,
-    }
-}
-
-/// Sizes of prefixes, as estimated. Only used to leave out marks that are certainly too early.
-struct Sizes {
-    tools: u64,
-    system: Vec<u64>,
-    messages: Vec<u64>,
-}
-
-impl Sizes {
-    fn new(request: &Request) -> Self {
-        let tools = request.tools.iter().map(tokens::of_tool).sum();
-        let mut sum = tools;
-        let mut running = |size: u64| {
-            sum += size;
-            sum
-        };
-        let system = request.system.iter().map(|part| running(tokens::of_text(part))).collect();
-        let messages = request.messages.iter().map(|message| running(tokens::of_message(message))).collect();
-        Self { tools, system, messages }
-    }
-
-    fn until(&self, place: Place) -> u64 {
-        match place {
-            Place::Tools => self.tools,
-            Place::System(part) => self.system.get(part).copied().unwrap_or(0),
-            Place::Message(index) => self.messages.get(index).copied().unwrap_or(0),
-        }
     }
 }
 

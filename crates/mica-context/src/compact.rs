@@ -203,7 +203,7 @@ pub async fn prepare(
     // What the provider counted is less than the estimate, as a rule. What is freed is measured with the same rule.
     let estimated =
         scale.apply(tokens::of_prefix(&cx.system, &cx.tools.definitions())) + sizes.iter().sum::<u64>();
-    let counted = |estimate: u64| if estimated == 0 { 0 } else { estimate * means.filled / estimated };
+    let counted = |estimate: u64| (estimate * means.filled).checked_div(estimated).unwrap_or(0);
     let dropped = counted(sizes.iter().take(found.first_kept).sum());
     let floor = (means.filled * settings.floor_percent / 100).min(settings.floor_tokens);
     let too_little = |freed: u64| Stuck::TooLittle { before: means.filled, freed, floor };
@@ -251,7 +251,7 @@ pub async fn prepare(
         message,
         summarised,
         first_kept,
-        split_turn: found.turn_start.is_some(),
+        split_turn: found.inside,
         ledger,
         before: means.filled,
         after: means.filled - freed,

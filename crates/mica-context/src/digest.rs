@@ -23,10 +23,10 @@ impl Digest {
 
     /// The fingerprint of a value as JSON. A value that has no JSON has the fingerprint of nothing.
     pub fn of_value(value: &impl Serialize) -> Self {
-        let mut writer = Writer(Self::EMPTY.0);
-        match serde_json::to_writer(&mut writer, value) {
-            Ok(()) => Self(writer.0),
-            Err(_) => Self::EMPTY,
+        let mut writer = io::BufWriter::new(Writer(Self::EMPTY.0));
+        match serde_json::to_writer(&mut writer, value).map(|()| writer.into_inner()) {
+            Ok(Ok(Writer(hash))) => Self(hash),
+            Ok(Err(_)) | Err(_) => Self::EMPTY,
         }
     }
 

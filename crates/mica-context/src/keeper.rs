@@ -20,6 +20,7 @@ use crate::compact::{
     WindowLimits,
 };
 use crate::journal::Journal;
+use crate::measure::Measure;
 use crate::prune::{self, PruneRecord, PruneSettings};
 use crate::section::{Rendered, ToolNames, context_block};
 use crate::segments::{CacheCheck, Reason, Sent};
@@ -38,6 +39,8 @@ pub type TurnSections = Arc<dyn Fn(&ToolNames) -> Vec<Rendered> + Send + Sync>;
 /// How a window is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WindowSettings {
+    /// A smaller window than the model's, where a full one would cost too much or be read too badly.
+    pub window: Option<u64>,
     /// How marks are planned.
     pub marks: MarkSettings,
     /// How compaction is done.
@@ -140,7 +143,8 @@ impl WindowKeeper {
     }
 
     fn limits(&self, cx: &Context) -> WindowLimits {
-        WindowLimits::new(&cx.model, &cx.settings, self.state().learnt)
+        let smaller = [self.settings.window, self.state().learnt].into_iter().flatten().min();
+        WindowLimits::new(&cx.model, &cx.settings, smaller)
     }
 
     fn fill(&self, cx: &Context) -> Fill {
@@ -304,8 +308,10 @@ impl Hooks for WindowKeeper {
     }
 
     fn shape(&self, request: &mut Request, _: &Context) {
-        request.cache.marks = breakpoints::plan(request, self.settings.marks);
-        let pending = Pending::new(request, Sent::new(request, (self.clock)()));
+        let measure = Measure::of(request);
+        request.cache.marks = breakpoints::plan(request, &measure, self.settings.marks);
+        let sent = Sent::new(request, &measure, (self.clock)());
+        let pending = Pending::new(request, sent, measure.total());
         self.state().pending = Some(pending);
     }
 

@@ -33,6 +33,7 @@ pub mod compact;
 pub mod digest;
 pub mod journal;
 pub mod keeper;
+pub mod measure;
 pub mod prune;
 pub mod section;
 pub mod segments;

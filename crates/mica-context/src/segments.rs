@@ -14,7 +14,7 @@ use mica_ai::request::CachePoint;
 use serde::Serialize;
 
 use crate::digest::Digest;
-use crate::tokens;
+use crate::measure::Measure;
 
 /// The part of a request that a mark ends, or that would end one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -72,7 +72,7 @@ pub struct Sent {
 
 impl Sent {
     /// What is kept of a request.
-    pub fn new(request: &Request, at: SystemTime) -> Self {
+    pub fn new(request: &Request, measure: &Measure, at: SystemTime) -> Self {
         let messages: Vec<(MessageId, Digest)> = request
             .messages
             .iter()
@@ -84,7 +84,7 @@ impl Sent {
         });
         Self {
             at,
-            segments: segments(request, &messages),
+            segments: segments(request, measure, &messages),
             model: Digest::of(&request.model.deployment).and(request.model.dialect.name().as_bytes()),
             settings: Digest::of_value(&(&request.tool_choice, &request.effort, &request.cache.key)),
             messages,
@@ -108,20 +108,24 @@ impl Sent {
     }
 }
 
-fn segments(request: &Request, messages: &[(MessageId, Digest)]) -> Vec<Segment> {
+fn segments(request: &Request, measure: &Measure, messages: &[(MessageId, Digest)]) -> Vec<Segment> {
     let mut segments = Vec::new();
     if !request.tools.is_empty() {
-        let tokens = request.tools.iter().map(tokens::of_tool).sum();
+        let tokens = measure.tools;
         segments.push(Segment { name: Name::Tools, digest: Digest::of_value(&request.tools), tokens });
     }
     for (index, part) in request.system.iter().enumerate() {
         let name = if index == 0 { Name::Static } else { Name::Org };
-        segments.push(Segment { name, digest: Digest::of(part), tokens: tokens::of_text(part) });
+        segments.push(Segment {
+            name,
+            digest: Digest::of(part),
+            tokens: measure.system.get(index).copied().unwrap_or(0),
+        });
     }
     let mut open = (Digest::EMPTY, 0, 0);
     for (index, (id, digest)) in messages.iter().enumerate() {
         open.0 = open.0.then(*digest);
-        open.1 += request.messages.get(index).map_or(0, tokens::of_message);
+        open.1 += measure.messages.get(index).copied().unwrap_or(0);
         open.2 += 1;
         let marked = request.cache.marks.iter().any(|mark| mark.at == CachePoint::Message(id.clone()));
         if (marked || index + 1 == messages.len()) && open.2 > 0 {

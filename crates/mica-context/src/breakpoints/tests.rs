@@ -45,6 +45,10 @@ fn request(kind: CacheKind, turns: usize, calls: usize) -> Request {
     request
 }
 
+fn planned(request: &Request, settings: MarkSettings) -> Vec<CacheMark> {
+    plan(request, &Measure::of(request), settings)
+}
+
 fn shown(marks: &[CacheMark]) -> Vec<String> {
     marks
         .iter()
@@ -63,7 +67,7 @@ fn shown(marks: &[CacheMark]) -> Vec<String> {
 fn the_first_request_marks_its_parts_and_its_tail() {
     for kind in [CacheKind::Marks, CacheKind::Breakpoints] {
         assert_eq!(
-            shown(&plan(&request(kind, 0, 0), MarkSettings::default())),
+            shown(&planned(&request(kind, 0, 0), MarkSettings::default())),
             ["system 0", "system 1", "u"]
         );
     }
@@ -72,10 +76,10 @@ fn the_first_request_marks_its_parts_and_its_tail() {
 #[test]
 fn later_ones_mark_the_tail_before_again() {
     for kind in [CacheKind::Marks, CacheKind::Breakpoints] {
-        let marks = plan(&request(kind, 2, 1), MarkSettings::default());
+        let marks = planned(&request(kind, 2, 1), MarkSettings::default());
         assert_eq!(shown(&marks), ["system 0", "system 1", "r0.0", "r1.0"]);
         // Thirty calls at once leave the tail before sixty blocks behind: far out of anybody's search.
-        let marks = plan(&request(kind, 2, 30), MarkSettings::default());
+        let marks = planned(&request(kind, 2, 30), MarkSettings::default());
         assert_eq!(shown(&marks), ["system 0", "system 1", "r0.29", "r1.29"]);
     }
 }
@@ -86,7 +90,7 @@ fn a_mark_that_is_left_over_is_near_the_tail() {
     request.system = vec![long(2_000)];
     // Five blocks make a turn of three calls and their results; fifteen blocks before the tail is in the turn before.
     assert_eq!(
-        shown(&plan(&request, MarkSettings::default())),
+        shown(&planned(&request, MarkSettings::default())),
         ["system 0", "r0.0", "r1.2", "r2.2"],
         "the earliest within fifteen blocks"
     );
@@ -96,20 +100,20 @@ fn a_mark_that_is_left_over_is_near_the_tail() {
 fn no_mark_is_wasted_below_the_minimum() {
     let mut small = request(CacheKind::Marks, 0, 0);
     small.system = vec![long(100), long(2_000)];
-    assert_eq!(shown(&plan(&small, MarkSettings::default())), ["system 1", "u"]);
+    assert_eq!(shown(&planned(&small, MarkSettings::default())), ["system 1", "u"]);
     small.system = vec![long(10)];
-    assert_eq!(shown(&plan(&small, MarkSettings::default())), [""; 0]);
+    assert_eq!(shown(&planned(&small, MarkSettings::default())), [""; 0]);
 }
 
 #[test]
 fn long_lives_come_first_and_only_where_there_are_two() {
     let settings = MarkSettings { prefix: CacheTtl::Long };
     let mut request = request(CacheKind::Marks, 1, 1);
-    assert_eq!(shown(&plan(&request, settings)), ["system 0 1h", "system 1 1h", "u", "r0.0"]);
+    assert_eq!(shown(&planned(&request, settings)), ["system 0 1h", "system 1 1h", "u", "r0.0"]);
     let mut one = model(CacheKind::Marks);
     one.cache.ttl_minutes = vec![30];
     request.model = Arc::new(one);
-    assert_eq!(shown(&plan(&request, settings)), ["system 0", "system 1", "u", "r0.0"]);
+    assert_eq!(shown(&planned(&request, settings)), ["system 0", "system 1", "u", "r0.0"]);
 }
 
 #[test]
@@ -118,13 +122,13 @@ fn fewer_slots_go_to_the_tail_first() {
     let mut one = model(CacheKind::Marks);
     one.cache.max_marks = 2;
     request.model = Arc::new(one);
-    assert_eq!(shown(&plan(&request, MarkSettings::default())), ["r0.0", "r1.0"]);
+    assert_eq!(shown(&planned(&request, MarkSettings::default())), ["r0.0", "r1.0"]);
 }
 
 #[test]
 fn others_get_none() {
     for kind in [CacheKind::None, CacheKind::Prefix] {
-        assert_eq!(plan(&request(kind, 2, 2), MarkSettings::default()), []);
+        assert_eq!(planned(&request(kind, 2, 2), MarkSettings::default()), []);
     }
 }
 

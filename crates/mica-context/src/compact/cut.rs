@@ -10,7 +10,9 @@ use mica_ai::Message;
 pub struct Cut {
     /// The first message that is kept, by its index. Never 0.
     pub first_kept: usize,
-    /// Where the turn began that the cut falls into. `None` when it falls between turns.
+    /// Whether the cut falls inside a turn.
+    pub inside: bool,
+    /// Where that turn began. `None` also when its beginning was summarised before.
     pub turn_start: Option<usize>,
 }
 
@@ -45,5 +47,5 @@ pub fn find(messages: &[Message], sizes: &[u64], keep: u64, fixed: usize) -> Opt
         .iter()
         .rposition(|message| matches!(message, Message::User(_)))
         .filter(|start| inside && *start >= fixed);
-    Some(Cut { first_kept, turn_start })
+    Some(Cut { first_kept, inside, turn_start })
 }

@@ -37,21 +37,29 @@ impl FileFacts for () {
 /// Takes paths from arguments: which tool, which of its arguments, and what it does to the file.
 #[derive(Debug, Clone, Default)]
 pub struct NamedArguments {
-    rows: Vec<(String, String, fn(String) -> FileFact)>,
+    rows: Vec<Row>,
+}
+
+/// A tool, its argument, and what it does to the file.
+#[derive(Debug, Clone)]
+struct Row {
+    tool: String,
+    argument: String,
+    fact: fn(String) -> FileFact,
 }
 
 impl NamedArguments {
     /// A tool reads the file that an argument names.
     #[must_use]
     pub fn reads(mut self, tool: impl Into<String>, argument: impl Into<String>) -> Self {
-        self.rows.push((tool.into(), argument.into(), FileFact::Read));
+        self.rows.push(Row { tool: tool.into(), argument: argument.into(), fact: FileFact::Read });
         self
     }
 
     /// A tool changes the file that an argument names.
     #[must_use]
     pub fn changes(mut self, tool: impl Into<String>, argument: impl Into<String>) -> Self {
-        self.rows.push((tool.into(), argument.into(), FileFact::Changed));
+        self.rows.push(Row { tool: tool.into(), argument: argument.into(), fact: FileFact::Changed });
         self
     }
 }
@@ -61,8 +69,8 @@ impl FileFacts for NamedArguments {
         let Ok(arguments) = call.arguments.parse() else { return Vec::new() };
         self.rows
             .iter()
-            .filter(|(tool, _, _)| *tool == call.name)
-            .filter_map(|(_, argument, fact)| Some(fact(arguments.get(argument)?.as_str()?.to_owned())))
+            .filter(|row| row.tool == call.name)
+            .filter_map(|row| Some((row.fact)(arguments.get(&row.argument)?.as_str()?.to_owned())))
             .collect()
     }
 }
@@ -84,7 +92,7 @@ impl FileLedger {
         for message in messages {
             match message {
                 Message::Assistant(answer) => {
-                    calls.extend(answer.calls().map(|call| (call.id.as_str(), call)))
+                    calls.extend(answer.calls().map(|call| (call.id.as_str(), call)));
                 }
                 Message::ToolResult(result) if result.status == ResultStatus::Ok => {
                     if let Some(call) = calls.get(result.call.as_str()) {

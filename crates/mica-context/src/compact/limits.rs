@@ -15,9 +15,10 @@ pub struct WindowLimits {
 }
 
 impl WindowLimits {
-    /// The limits of a model under a run's settings. `learnt` is a smaller window that the provider told of.
-    pub fn new(model: &Model, settings: &Settings, learnt: Option<u64>) -> Self {
-        let window = learnt.unwrap_or(u64::MAX).min(model.context).max(1);
+    /// The limits of a model under a run's settings. `smaller` is a smaller window that somebody set, or that the
+    /// provider told of.
+    pub fn new(model: &Model, settings: &Settings, smaller: Option<u64>) -> Self {
+        let window = smaller.unwrap_or(u64::MAX).min(model.context).max(1);
         let answer = settings.max_output.unwrap_or(model.max_output).min(model.max_output);
         // Some models may write as much as their window holds. Half of it is left to the conversation whatever they may.
         let input = window.saturating_sub(answer).max(window / 2).min(model.max_input.unwrap_or(u64::MAX));

@@ -27,13 +27,22 @@ pub fn summarise(job: &Job<'_>) -> Summary {
     append(&mut summary.facts, "The user said:", last(&requests, REQUESTS));
     let answers: Vec<String> = dropped.iter().filter_map(answer).collect();
     append(&mut summary.facts, "The assistant said last:", last(&answers, ANSWERS));
-    let before_turn = job.cut.turn_start.unwrap_or(job.cut.first_kept);
-    let (before, turn) = dropped.split_at(before_turn.min(dropped.len()));
+    // Where the turn begins that goes on: after everything when none does, before everything when that was summarised.
+    let begins = match (job.cut.inside, job.cut.turn_start) {
+        (false, _) => dropped.len(),
+        (true, Some(start)) => start.min(dropped.len()),
+        (true, None) => 0,
+    };
+    if begins > 0 && !summary.turn.is_empty() {
+        let earlier = std::mem::take(&mut summary.turn);
+        append(&mut summary.done, "An earlier turn:", &[line(&earlier)]);
+    }
+    let (before, turn) = dropped.split_at(begins);
     append(&mut summary.done, "Calls made:", last(&calls(before), CALLS));
     if let Some(begin) = turn.first().and_then(request) {
         summary.turn = format!("The user asked: {begin}");
-        append(&mut summary.turn, "Calls made since:", last(&calls(turn), CALLS));
     }
+    append(&mut summary.turn, "Calls made since:", last(&calls(turn), CALLS));
     Summary::parse(&summary.render()).unwrap_or(summary)
 }
 

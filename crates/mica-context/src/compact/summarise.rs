@@ -204,7 +204,7 @@ fn instructions(job: &Job<'_>, what: &str) -> String {
             described(kept)
         ));
     }
-    if job.cut.turn_start.is_some() {
+    if job.cut.inside {
         text.push_str(&format!(
             "\n\nWhat stays begins in the middle of a turn. Under `## {}` say what the user asked for in that turn, what \
              was done in it so far, and what one must know to understand the rest.",

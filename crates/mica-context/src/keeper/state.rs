@@ -12,7 +12,7 @@ use mica_ai::{Assistant, Model, Request, Usage};
 use crate::compact::{Stuck, Trigger};
 use crate::digest::Digest;
 use crate::segments::{self, CacheCheck, Sent};
-use crate::tokens::{self, Anchor, Scale};
+use crate::tokens::{Anchor, Scale};
 
 /// Checks that are kept to look at, and changes that wait to be told.
 const CHECKS: usize = 128;
@@ -54,15 +54,14 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn new(request: &Request, sent: Sent) -> Self {
+    pub(super) fn new(request: &Request, sent: Sent, estimated: u64) -> Self {
         Self {
             answer: request.answer.clone(),
             sent,
             messages: request.messages.len(),
             before: prefix_digest(&request.model, &request.system, &request.tools),
             model: model_digest(&request.model),
-            estimated: tokens::of_prefix(&request.system, &request.tools)
-                + tokens::of_messages(&request.messages),
+            estimated,
             assumed: Scale::assumed(&request.model),
             facts: request.model.cache.clone(),
         }

@@ -21,12 +21,12 @@ fn request(kind: CacheKind) -> Request {
         let content = vec![Content::text(format!("{id} {}", "word ".repeat(300)))];
         request.messages.push(Message::User(User { id: id.into(), content }));
     }
-    request.cache.marks = breakpoints::plan(&request, MarkSettings::default());
+    request.cache.marks = breakpoints::plan(&request, &Measure::of(&request), MarkSettings::default());
     request
 }
 
-fn at(seconds: u64) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+fn sent(request: &Request, seconds: u64) -> Sent {
+    Sent::new(request, &Measure::of(request), SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
 const BEFORE: Usage = Usage {
@@ -44,7 +44,7 @@ fn reason(kind: CacheKind, seconds: u64, change: impl FnOnce(&mut Request)) -> O
     let first = request(kind);
     let mut second = first.clone();
     change(&mut second);
-    let (first, second) = (Sent::new(&first, at(0)), Sent::new(&second, at(seconds)));
+    let (first, second) = (sent(&first, 0), sent(&second, seconds));
     let usage = Usage { input: 5_100, cache_write: 5_100, ..Usage::default() };
     check(Some((&first, &BEFORE)), &second, &usage, &facts(kind), None).reason
 }
@@ -85,11 +85,11 @@ fn what_did_not_change_is_explained_otherwise() {
 
 fn plain(before: Usage, usage: Usage, rewritten: Option<&str>, marks: bool) -> CacheCheck {
     let mut first = request(CacheKind::Marks);
-    let second = Sent::new(&first, at(1));
+    let second = sent(&first, 1);
     if !marks {
         first.cache.marks.clear();
     }
-    let first = Sent::new(&first, at(0));
+    let first = sent(&first, 0);
     check(Some((&first, &before)), &second, &usage, &facts(CacheKind::Marks), rewritten)
 }
 
@@ -115,8 +115,8 @@ fn silence_is_not_a_miss_of_the_cache() {
 
 #[test]
 fn a_first_request_is_no_miss() {
-    let sent = Sent::new(&request(CacheKind::Marks), at(0));
-    let first = check(None, &sent, &BEFORE, &facts(CacheKind::Marks), None);
+    let alone = sent(&request(CacheKind::Marks), 0);
+    let first = check(None, &alone, &BEFORE, &facts(CacheKind::Marks), None);
     assert_eq!(first.reason, Some(Reason::FirstRequest));
     assert!(!first.is_miss());
 }
@@ -126,7 +126,7 @@ fn a_change_on_purpose_is_called_that() {
     let first = request(CacheKind::Marks);
     let mut second = first.clone();
     second.messages.remove(0);
-    let (first, second) = (Sent::new(&first, at(0)), Sent::new(&second, at(1)));
+    let (first, second) = (sent(&first, 0), sent(&second, 1));
     let usage = Usage { input: 3_000, cache_write: 3_000, ..Usage::default() };
     let check = check(Some((&first, &BEFORE)), &second, &usage, &facts(CacheKind::Marks), Some("compaction"));
     assert_eq!(check.reason, Some(Reason::Rewritten { by: "compaction".into() }));

@@ -160,9 +160,12 @@ impl Prompt {
     /// Adds a block as the request has it, without its mark: a mark that moves does not change what is marked.
     fn add(&mut self, tier: Tier, role: &str, block: &Value) {
         let mut text = block.clone();
-        if let Some(object) = text.as_object_mut() {
-            object.shift_remove("cache_control");
-            object.shift_remove("prompt_cache_breakpoint");
+        unmark(&mut text);
+        // The parts of a tool's output carry marks, and the item that holds them is one block: it ends where they do.
+        let mut parts_mark = None;
+        if let Some(parts) = text.get_mut("output").and_then(Value::as_array_mut) {
+            parts_mark = parts.last().and_then(mark);
+            parts.iter_mut().for_each(unmark);
         }
         // A text is the same whether it is sent as a string or as a part.
         let text = match (&text, text["text"].as_str()) {
@@ -172,7 +175,11 @@ impl Prompt {
             }
             _ => text.to_string(),
         };
-        self.blocks.push(PromptBlock { tier, text: format!("{role}:{text}"), mark: mark(block) });
+        self.blocks.push(PromptBlock {
+            tier,
+            text: format!("{role}:{text}"),
+            mark: mark(block).or(parts_mark),
+        });
     }
 
     fn content(&mut self, tier: Tier, role: &str, content: &Value) {
@@ -194,6 +201,13 @@ impl Prompt {
             self.content(tier, role, &item["content"]);
             self.mark_last(mark(item));
         }
+    }
+}
+
+fn unmark(block: &mut Value) {
+    if let Some(object) = block.as_object_mut() {
+        object.shift_remove("cache_control");
+        object.shift_remove("prompt_cache_breakpoint");
     }
 }
 

@@ -290,3 +290,20 @@ fn the_parts_of_a_report_make_up_the_input() {
         }
     }
 }
+
+#[test]
+fn a_breakpoint_in_an_output_marks_the_item_and_does_not_change_it() {
+    let body = |mark: bool| {
+        let mut part = serde_json::json!({ "type": "input_text", "text": "result" });
+        if mark {
+            part["prompt_cache_breakpoint"] = serde_json::json!({ "mode": "explicit" });
+        }
+        serde_json::json!({ "input": [{ "type": "function_call_output", "call_id": "c", "output": [part] }] })
+    };
+    let [marked, plain] = [true, false].map(|mark| {
+        let prompt = Prompt::on_wire(Dialect::Responses, &body(mark), "m");
+        (prompt.blocks[0].mark, prompt.blocks[0].text.clone())
+    });
+    assert_eq!((marked.0, plain.0), (Some(CacheTtl::Short), None));
+    assert_eq!(marked.1, plain.1);
+}
