@@ -24,7 +24,7 @@ use crate::state::{State, Surroundings};
 /// | a message comes ([`DomainHooks::message`]) | `apply_context` |
 /// | before the first turn of a run | `reset_run` |
 /// | a call at the gate | is it a tool of this page? then `prefill` |
-/// | after a call | `on_result`, and `after_write` when it changed files |
+/// | after a call | `after_write` when it changed files, then `on_result` |
 /// | a run ends ([`DomainHooks::run_ended`]) | `on_run_end` |
 /// | people see the answer ([`DomainHooks::finish_text`]) | `finish_text` |
 pub struct DomainHooks {
@@ -130,14 +130,14 @@ impl Hooks for DomainHooks {
     }
 
     async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
-        self.domain.on_result(call, spec, output, &mut self.state());
         let changed = FileUse::of(output.details.as_ref()).changed;
-        if changed.is_empty() {
-            return;
+        if !changed.is_empty() {
+            // No lock is held while the domain works.
+            let state = self.snapshot();
+            if let Some(found) = self.domain.after_write(&changed, &state).await {
+                output.content.push(Content::text(found));
+            }
         }
-        let state = self.snapshot();
-        if let Some(found) = self.domain.after_write(&changed, &state).await {
-            output.content.push(Content::text(found));
-        }
+        self.domain.on_result(call, spec, output, &mut self.state());
     }
 }

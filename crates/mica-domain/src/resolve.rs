@@ -78,7 +78,7 @@ pub fn resolve(
 }
 
 impl Resolved {
-    /// Fails when a text names a tool that is not there.
+    /// Fails when a text, or a tool's description, names a tool that is not there.
     ///
     /// # Errors
     /// [`DomainError::UntrueText`] for the first one.
@@ -87,7 +87,9 @@ impl Resolved {
         texts: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<(), DomainError> {
         let fragments = self.fragments.iter().map(|text| ("of a capability", text.as_str()));
-        for (id, text) in texts.into_iter().chain(fragments) {
+        let descriptions =
+            self.tools.iter().map(|tool| (tool.spec().name.as_str(), tool.spec().description.as_str()));
+        for (id, text) in texts.into_iter().chain(fragments).chain(descriptions) {
             if let Some(tool) = named(text, &self.universe).find(|name| !self.names.has(name)) {
                 return Err(DomainError::UntrueText { text: id.to_owned(), tool: tool.to_owned() });
             }

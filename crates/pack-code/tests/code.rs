@@ -115,8 +115,8 @@ async fn a_small_project_from_question_to_bytes() {
              text was indented like the file. What changed:\n--- a/src/greet.rs\n+++ b/src/greet.rs\n@@ -1,3 +1,3 @@\n pub \
              fn greet() {\r\n-    say(\"hey\");\r\n+    say(\"good day\");\r\n }\r\n",
             "Created docs/notes.md (1 lines, 8 bytes).",
-            "src/main.rs exists and was not read in this session, so it was not replaced. Read it with file_read first, or \
-             change a part of it with file_edit.",
+            "src/main.rs exists and was not read in this session, so it was not replaced. Read all of it first, or \
+             replace only the part you know.",
             "1\tpub fn greet() {\n2\t    say(\"good day\");\n3\t}\n[lines end with CRLF, shown as LF; edits keep CRLF]\n",
         ]
     );

@@ -70,6 +70,12 @@ fn a_text_that_names_a_missing_tool_fails() {
     };
     assert_eq!(resolved.check([]), untrue("of a capability", "mail_reply"));
     assert_eq!(resolved.check([("style", "Use `build`.")]), untrue("style", "build"));
+    let mut talking = all.clone();
+    let described =
+        TypedTool::new("talk", "Like mail_reply.", |_: Value, _| async { Ok(ToolOutput::text("done")) });
+    talking[0].tools.push(Arc::new(described));
+    let resolved = resolve(&talking, None, &|_| true).unwrap();
+    assert_eq!(resolved.check([]), untrue("talk", "mail_reply"));
     let resolved = resolve(&all, None, &|_| true).unwrap();
     assert_eq!(resolved.check([("style", "Build with record_write and no_such_tool.")]), Ok(()));
 }
