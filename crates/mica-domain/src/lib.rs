@@ -1,1 +1,55 @@
-//! To come.
+//! The seam between engine and product: what a domain is, and when it is asked.
+//!
+//! It must not know: any particular product. A product adds tools, texts and checks by writing a [`Domain`]; nothing here
+//! or below changes for it.
+//!
+//! Its nouns: a [`Domain`] is what a product tells the engine, a [`Capability`] is a group of its tools on a [`Page`],
+//! [`resolve()`] chooses what a model gets, a [`Prompt`] says only what is true of it, [`Packs`] pick a domain for a folder,
+//! and [`DomainHooks`] ask it during a run.
+//!
+//! ```
+//! use mica_domain::{Domain, DomainHooks, Prompt, Section, State, Surroundings, Tier, ToolNames};
+//! use std::sync::Arc;
+//!
+//! struct Greeter;
+//!
+//! impl Domain for Greeter {
+//!     fn name(&self) -> &str {
+//!         "greeter"
+//!     }
+//!     fn sections(&self, _: &ToolNames, _: &State) -> Vec<Section> {
+//!         vec![Section::new("identity", Tier::Static, "You greet people.")]
+//!     }
+//! }
+//!
+//! let hooks = DomainHooks::new(Arc::new(Greeter), &Surroundings::default());
+//! let tools = hooks.resolve(&|_| true)?;
+//! let prompt = Prompt::of(&Greeter, &tools, &hooks.snapshot())?;
+//! assert_eq!(prompt.system(), ["You greet people."]);
+//! # Ok::<(), mica_domain::DomainError>(())
+//! ```
+
+pub mod capability;
+pub mod domain;
+pub mod error;
+pub mod hooks;
+mod lint;
+pub mod names;
+pub mod page;
+pub mod prompt;
+pub mod registry;
+pub mod resolve;
+pub mod section;
+pub mod state;
+
+pub use capability::{Capability, Exclude, Input};
+pub use domain::{Confidence, Domain};
+pub use error::DomainError;
+pub use hooks::DomainHooks;
+pub use names::ToolNames;
+pub use page::Page;
+pub use prompt::Prompt;
+pub use registry::Packs;
+pub use resolve::{Resolved, resolve};
+pub use section::{Section, Tier};
+pub use state::{State, Surroundings};

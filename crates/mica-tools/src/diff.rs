@@ -1,9 +1,15 @@
 //! A compact unified diff of one file.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
 use crate::text::floor;
+
+/// How long the smallest diff is looked for. Two large files with nothing in common would take minutes; after this, a
+/// larger diff that is as true is taken.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What changed in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -16,7 +22,7 @@ pub(crate) struct Diff {
 
 /// Compares two texts by lines.
 pub(crate) fn diff(path: &str, before: &str, after: &str, limit: usize) -> Diff {
-    let compared = TextDiff::from_lines(before, after);
+    let compared = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
     let count = |tag| compared.iter_all_changes().filter(|change| change.tag() == tag).count();
     let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
     let from = format!("a/{path}");
@@ -29,3 +35,6 @@ pub(crate) fn diff(path: &str, before: &str, after: &str, limit: usize) -> Diff 
     }
     Diff { diff: text, added, removed }
 }
+
+#[cfg(test)]
+mod tests;

@@ -117,7 +117,7 @@ impl FileError {
                 format!("{path} may be read but not written. Write inside {} instead.", root.display())
             }
             Self::Missing { path, near } if near.is_empty() => {
-                format!("There is no {path}. Use glob or list_dir to find the right path.")
+                format!("There is no {path}. Look for the right path by name.")
             }
             Self::Missing { path, near } => {
                 format!("There is no {path}. Near names: {}.", near.join(", "))
@@ -125,8 +125,8 @@ impl FileError {
             Self::NotAFile { path, found } => format!("{path} is {found}, not a file. Nothing was done."),
             Self::NotAFolder { path } => format!("{path} is not a folder."),
             Self::TooLarge { path, size, limit } => format!(
-                "{path} has {size} bytes; at most {limit} are read at once. Search it with grep and context lines \
-                 instead."
+                "{path} has {size} bytes; at most {limit} are read at once. Search it for the \
+                 part you need instead."
             ),
             Self::Links { path } => format!("{path} goes through too many symbolic links."),
             Self::Changed { path } => format!(

@@ -18,7 +18,7 @@ use crate::diff::diff;
 use crate::digest::Digest;
 use crate::file_read::editable;
 use crate::file_use::FileUse;
-use crate::matching::{Count, NotFound, Replacement, Tolerance, find};
+use crate::matching::{Count, MANY, NotFound, Replacement, Tolerance, find};
 use crate::nearest::nearest;
 use crate::resolve::Found;
 use crate::seen::Known;
@@ -156,7 +156,7 @@ fn asked(args: FileEditArgs) -> Result<Vec<Edit>, ToolError> {
     };
     if edits.iter().any(|edit| edit.old.is_empty()) {
         return Err(ToolError::new(
-            "old is empty. Quote the text to replace; to create or fill a file, use file_write. Nothing was changed.",
+            "old is empty. Quote the text to replace; to create or fill a file, write all of it. Nothing was changed.",
         ));
     }
     if edits.iter().any(|edit| edit.old == edit.new) {
@@ -231,8 +231,9 @@ fn explain(shown: &str, text: &str, old: &str, why: &NotFound) -> String {
     match why {
         NotFound::Ambiguous(places) => {
             let all = lines(text);
+            let least = if places.len() >= MANY { "at least " } else { "" };
             let mut told = format!(
-                "old occurs {} times in {shown}. Quote more lines around the one you mean, or set replace_all. Nothing \
+                "old occurs {least}{} times in {shown}. Quote more lines around the one you mean, or set replace_all. Nothing \
                  was changed. It begins on:",
                 places.len()
             );

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use async_trait::async_trait;
 use base64::Engine;
 use mica_agent::{Args, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec, typed::schema_of};
-use mica_ai::Content;
 use mica_ai::message::{Image, ImageSource};
+use mica_ai::{Content, Model};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -34,6 +34,13 @@ pub enum Sight {
     Sees,
     /// It cannot: an image is described by type and size.
     Blind,
+}
+
+impl Sight {
+    /// That of a model.
+    pub fn of(model: &Model) -> Self {
+        if model.images { Self::Sees } else { Self::Blind }
+    }
 }
 
 /// Which part of which file.
@@ -116,7 +123,7 @@ fn show(workspace: &Workspace, sight: Sight, args: &FileReadArgs) -> Result<Tool
         Decoded::Lossy { text, at } => {
             let note = format!(
                 "the file is not valid UTF-8 (first at byte {at}); what could not be read is shown as \u{FFFD}, and \
-                 file_edit will refuse it"
+                 edits will refuse it"
             );
             (text, Some(note))
         }

@@ -42,7 +42,7 @@ impl FileWrite {
     /// A tool for a workspace.
     pub fn new(workspace: &Workspace) -> Self {
         let description = "Creates a file with the given content, or replaces all of an existing one. An existing file \
-                           must have been read completely before. To change a part of a file, use file_edit instead.";
+                           must have been read completely before. To change a part of a file, replace that part instead.";
         let mut spec = ToolSpec::new(NAME, description, schema_of::<FileWriteArgs>());
         spec.label = "Write file".to_owned();
         spec.access = Access::Write;
@@ -100,7 +100,7 @@ fn known(workspace: &Workspace, place: &Place, now: Digest) -> Result<(), ToolEr
         Known::Stale => format!("{shown} changed since it was read"),
     };
     Err(ToolError::new(format!(
-        "{reason}, so it was not replaced. Read it with file_read first, or change a part of it with file_edit."
+        "{reason}, so it was not replaced. Read all of it first, or replace only the part you know."
     )))
 }
 

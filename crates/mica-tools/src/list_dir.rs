@@ -35,7 +35,7 @@ impl ListDir {
     pub fn new(workspace: &Workspace) -> Self {
         let description = format!(
             "Lists one folder of the workspace, hidden names too: folders end with a slash, files have their size. Shows \
-             at most {} names. To find files in subfolders, use glob.",
+             at most {} names. Subfolders are not entered.",
             workspace.limits().names
         );
         let mut spec = ToolSpec::new(NAME, description, schema_of::<ListDirArgs>());

@@ -41,6 +41,9 @@ pub(crate) struct Replacement {
     pub(crate) new: String,
 }
 
+/// Places of an ambiguous quotation that are counted. More make no difference to anybody.
+pub(crate) const MANY: usize = 1_000;
+
 /// How many places are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Count {
@@ -64,15 +67,15 @@ pub(crate) fn find(
     new: &str,
     count: Count,
 ) -> Result<(Tolerance, Vec<Replacement>), NotFound> {
-    type Level = fn(&str, &str) -> Vec<Range<usize>>;
+    type Level = fn(&str, &str, Count) -> Vec<Range<usize>>;
     let levels: [(Tolerance, Level); 4] = [
         (Tolerance::Exact, exact),
         (Tolerance::LineEndings, ignoring_line_endings),
-        (Tolerance::TrailingBlanks, |text, old| blocks(text, old, str::trim_end)),
-        (Tolerance::Indentation, |text, old| blocks(text, old, str::trim)),
+        (Tolerance::TrailingBlanks, |text, old, _| blocks(text, old, str::trim_end)),
+        (Tolerance::Indentation, |text, old, _| blocks(text, old, str::trim)),
     ];
     for (tolerance, level) in levels {
-        let found = level(text, old);
+        let found = level(text, old, count);
         let chosen = match count {
             _ if found.is_empty() => continue,
             Count::One if found.len() > 1 => {
@@ -88,17 +91,25 @@ pub(crate) fn find(
     Err(NotFound::Absent)
 }
 
-/// Every place, overlapping ones too: a quotation that overlaps itself does not say which place it means.
-fn exact(text: &str, old: &str) -> Vec<Range<usize>> {
+/// When one is meant, every place up to [`MANY`], overlapping ones too: a quotation that overlaps itself does not say which
+/// place it means. When all are meant, those that do not overlap.
+fn exact(text: &str, old: &str, count: Count) -> Vec<Range<usize>> {
     let finder = memchr::memmem::Finder::new(old);
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(at) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
         let range = from + at..from + at + old.len();
-        if !splits_line_end(text, range.start) && !splits_line_end(text, range.end) {
-            found.push(range);
+        from = range.start + 1;
+        if splits_line_end(text, range.start) || splits_line_end(text, range.end) {
+            continue;
         }
-        from += at + 1;
+        if count == Count::All {
+            from = range.end;
+        }
+        found.push(range);
+        if count == Count::One && found.len() == MANY {
+            break;
+        }
     }
     found
 }
@@ -109,7 +120,7 @@ fn splits_line_end(text: &str, at: usize) -> bool {
     at > 0 && bytes[at - 1] == b'\r' && bytes.get(at) == Some(&b'\n')
 }
 
-fn ignoring_line_endings(text: &str, old: &str) -> Vec<Range<usize>> {
+fn ignoring_line_endings(text: &str, old: &str, count: Count) -> Vec<Range<usize>> {
     if !text.contains("\r\n") && !old.contains("\r\n") {
         return Vec::new();
     }
@@ -118,7 +129,10 @@ fn ignoring_line_endings(text: &str, old: &str) -> Vec<Range<usize>> {
     let doubled: Vec<usize> =
         text.match_indices("\r\n").enumerate().map(|(earlier, (at, _))| at - earlier).collect();
     let original = |at: usize| at + doubled.partition_point(|doubled| *doubled < at);
-    exact(&plain, &wanted).into_iter().map(|range| original(range.start)..original(range.end)).collect()
+    exact(&plain, &wanted, count)
+        .into_iter()
+        .map(|range| original(range.start)..original(range.end))
+        .collect()
 }
 
 /// Blocks of whole lines that are the same once each line is trimmed.

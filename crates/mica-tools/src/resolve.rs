@@ -77,15 +77,15 @@ pub(crate) struct Folders<'a> {
 }
 
 impl Folders<'_> {
-    /// The folder that a canonical path is in.
+    /// The folder that a canonical path is in. Of several, the deepest: what may only be read stays so inside the root.
     fn holding(&self, path: &Path) -> Option<(&Path, Reach)> {
-        if path.starts_with(self.root) {
-            return Some((self.root, Reach::Write));
-        }
-        self.readable
-            .iter()
-            .find(|folder| path.starts_with(folder))
-            .map(|folder| (folder.as_path(), Reach::Read))
+        let readable = self.readable.iter().map(|folder| (folder.as_path(), Reach::Read));
+        [(self.root, Reach::Write)]
+            .into_iter()
+            .chain(readable)
+            .filter(|(folder, _)| path.starts_with(folder))
+            // The root itself stays writable when it is named twice.
+            .max_by_key(|(folder, reach)| (folder.components().count(), *reach == Reach::Write))
     }
 
     /// Resolves a path.

@@ -44,7 +44,9 @@ pub(crate) fn put(
 
     let folder = folder(place, parent)?;
     let failed = |doing| move |error: Errno| FileError::io(doing, shown(), error);
-    let (temporary, mut file) = beside(&folder).map_err(failed("write beside"))?;
+    // A file that few may read is at no moment readable for more.
+    let mode = if change.before.is_some() { 0o600 } else { 0o666 };
+    let (temporary, mut file) = beside(&folder, mode).map_err(failed("write beside"))?;
     let written = (|| {
         file.write_all(after).map_err(|error| FileError::io("write", shown(), error))?;
         if change.before.is_some() {
@@ -102,11 +104,11 @@ fn create(folder: &OwnedFd, temporary: &str, name: &std::ffi::OsStr) -> rustix::
 }
 
 /// A new, empty, hidden file in the folder.
-fn beside(folder: &OwnedFd) -> rustix::io::Result<(String, File)> {
+fn beside(folder: &OwnedFd, mode: u32) -> rustix::io::Result<(String, File)> {
     loop {
         let name = format!(".mica-{}-{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(folder, name.as_str(), flags, Mode::from_raw_mode(0o666)) {
+        match rustix::fs::openat(folder, name.as_str(), flags, Mode::from_raw_mode(mode)) {
             // Left behind by a process that was killed and had the same id.
             Err(Errno::EXIST) => {}
             opened => return opened.map(|file| (name, File::from(file))),

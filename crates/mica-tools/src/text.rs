@@ -74,7 +74,7 @@ const PROBE: usize = 8_000;
 /// Reads bytes as text.
 pub(crate) fn decode(bytes: &[u8]) -> Decoded {
     let wide = |rest: &[u8], unit: fn([u8; 2]) -> u16, encoding| {
-        if rest.len() % 2 != 0 {
+        if !rest.len().is_multiple_of(2) {
             return Decoded::Binary;
         }
         let units: Vec<u16> = rest.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();

@@ -1,1 +1,71 @@
-//! To come.
+//! The default domain: a small coding agent for any folder.
+//!
+//! It must not know: other packs, user interfaces, hosts. It reads no environment, no home folder and no clock.
+//!
+//! Its nouns: a [`CodePack`] is the domain, [`Facts`] are where it runs, and [`Instructions`] are what the project asks of
+//! agents.
+//!
+//! ```
+//! use mica_domain::{Domain, DomainHooks, Prompt, Surroundings};
+//! use mica_tools::{Sight, Workspace};
+//! use pack_code::{CodePack, Facts, Instructions};
+//! use std::sync::Arc;
+//!
+//! let workspace = Workspace::new(".").unwrap();
+//! let pack = Arc::new(CodePack::new(&workspace, Sight::Blind, Facts::default(), Instructions::default()));
+//! let hooks = DomainHooks::new(pack.clone(), &Surroundings::default());
+//! let tools = hooks.resolve(&|_| true)?;
+//! let prompt = Prompt::of(&*pack, &tools, &hooks.snapshot())?;
+//! assert!(prompt.system()[0].starts_with("You are mica"));
+//! # Ok::<(), mica_domain::DomainError>(())
+//! ```
+
+pub mod facts;
+pub mod instructions;
+mod policy;
+mod prompt;
+
+use std::path::Path;
+
+use mica_domain::{Capability, Confidence, Domain, Page, Section, State, ToolNames};
+use mica_tools::{Sight, Workspace, file_tools};
+
+pub use facts::Facts;
+pub use instructions::{Instruction, Instructions, Trust};
+
+/// The coding agent.
+pub struct CodePack {
+    tools: Capability,
+    facts: Facts,
+    instructions: Instructions,
+}
+
+impl CodePack {
+    /// The name of the pack.
+    pub const NAME: &str = "code";
+
+    /// A coding agent for a workspace.
+    pub fn new(workspace: &Workspace, sight: Sight, facts: Facts, instructions: Instructions) -> Self {
+        let summary = "reads, searches and changes the files of the project";
+        let tools = Capability::new(Page::Global, summary, file_tools(workspace, sight));
+        Self { tools, facts, instructions }
+    }
+}
+
+impl Domain for CodePack {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn detect(&self, folder: &Path) -> Option<Confidence> {
+        folder.is_dir().then_some(Confidence::Fallback)
+    }
+
+    fn capabilities(&self) -> Vec<Capability> {
+        vec![self.tools.clone()]
+    }
+
+    fn sections(&self, tools: &ToolNames, _: &State) -> Vec<Section> {
+        prompt::sections(tools, &self.facts, &self.instructions)
+    }
+}

@@ -96,7 +96,7 @@ async fn what_is_refused_changes_nothing() {
         ),
         (
             json!({"old": "", "new": "x"}),
-            "old is empty. Quote the text to replace; to create or fill a file, use file_write. Nothing was changed.",
+            "old is empty. Quote the text to replace; to create or fill a file, write all of it. Nothing was changed.",
         ),
         (
             json!({"old": "x", "new": "x"}),

@@ -46,7 +46,7 @@ async fn what_is_shown() {
         (
             json!({"path": "latin.txt"}),
             "gr\u{FFFD}n\n[the file is not valid UTF-8 (first at byte 2); what could not be read is shown as \u{FFFD}, and \
-             file_edit will refuse it]\n",
+             edits will refuse it]\n",
         ),
         (json!({"path": "empty.txt"}), "[empty.txt is empty]"),
         (
@@ -70,7 +70,7 @@ async fn what_is_refused() {
     for (args, expected) in [
         (json!({"path": "mian.rs"}), "There is no mian.rs. Near names: main.rs."),
         (json!({"path": "src/config.yaml"}), "There is no src/config.yaml. Near names: src/config.toml."),
-        (json!({"path": "none/x"}), "There is no none/x. Use glob or list_dir to find the right path."),
+        (json!({"path": "none/x"}), "There is no none/x. Look for the right path by name."),
         (json!({"path": "main.rs", "offset": 2}), "main.rs has 1 lines; offset 2 is behind the last."),
         (json!({"path": "main.rs", "offset": 0}), "offset counts lines from 1; 0 is before the first line."),
         (
@@ -88,10 +88,8 @@ async fn what_is_refused() {
     let small = desk.workspace.clone().with_limits(Limits { file_bytes: 1, ..Limits::default() });
     assert_eq!(
         call(&FileRead::new(&small, Sight::Blind), json!({"path": "main.rs"})).await,
-        Err(
-            "main.rs has 2 bytes; at most 1 are read at once. Search it with grep and context lines instead."
-                .to_owned()
-        )
+        Err("main.rs has 2 bytes; at most 1 are read at once. Search it for the part you need instead."
+            .to_owned())
     );
 }
 

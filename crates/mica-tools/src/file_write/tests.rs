@@ -32,8 +32,7 @@ async fn only_what_is_known_is_replaced() {
     let tool = FileWrite::new(&desk.workspace);
     let reader = FileRead::new(&desk.workspace, Sight::Blind);
     let write = json!({"path": "a.txt", "content": "new\n"});
-    let advice =
-        "so it was not replaced. Read it with file_read first, or change a part of it with file_edit.";
+    let advice = "so it was not replaced. Read all of it first, or replace only the part you know.";
     let refused = |why: &str| Err(format!("{why}, {advice}"));
     assert_eq!(call(&tool, write.clone()).await, refused("a.txt exists and was not read in this session"));
     call(&reader, json!({"path": "a.txt", "limit": 1})).await.unwrap();

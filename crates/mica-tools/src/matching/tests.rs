@@ -80,6 +80,9 @@ fn all_of_them() {
         find(text, old, new, Count::All).unwrap().1.into_iter().map(|found| found.range).collect()
     };
     assert_eq!(all("aaaa", "aa", "b"), [0..2, 2..4]);
+    assert_eq!(all(&"a".repeat(3000), "a", "b").len(), 3000);
+    let many = find(&"a".repeat(3000), "a", "b", Count::One);
+    assert!(matches!(many, Err(NotFound::Ambiguous(places)) if places.len() == MANY));
     assert_eq!(all("a\r\nb\r\na\r\nb\r\n", "a\nb\n", "x\n"), [0..6, 6..12]);
 }
 

@@ -7,9 +7,10 @@ use std::os::unix::net::UnixListener;
 use super::*;
 use crate::testing::Desk;
 
+type Way = fn(OwnedFd, &Path, OFlags) -> rustix::io::Result<OwnedFd>;
+
 /// Both ways to open.
-const WAYS: [fn(OwnedFd, &Path, OFlags) -> rustix::io::Result<OwnedFd>; 2] =
-    [|folder, relative, flags| at_once(folder.as_fd(), relative, flags), in_steps];
+const WAYS: [Way; 2] = [|folder, relative, flags| at_once(folder.as_fd(), relative, flags), in_steps];
 
 fn base(desk: &Desk) -> OwnedFd {
     rustix::fs::open(desk.workspace.root(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap()

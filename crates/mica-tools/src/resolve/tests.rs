@@ -95,6 +95,16 @@ fn a_readable_folder_is_not_writable() {
     assert!(matches!(desk.workspace.writable(&path), Err(FileError::ReadOnly { .. })));
 }
 
+#[test]
+fn a_readable_folder_inside_stays_readable() {
+    let desk = Desk::with(&[("spill/x", b"1"), ("y", b"2")]);
+    let workspace = desk.workspace.clone().with_readable(desk.path("spill")).unwrap();
+    assert!(matches!(workspace.writable("spill/x"), Err(FileError::ReadOnly { .. })));
+    assert!(workspace.writable("y").is_ok());
+    let same = desk.workspace.clone().with_readable(desk.path("")).unwrap();
+    assert!(same.writable("y").is_ok());
+}
+
 /// Some way to write a path, and some links to trip over.
 fn steps() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(

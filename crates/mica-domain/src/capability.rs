@@ -1,0 +1,102 @@
+//! Groups of tools that belong to a page, and what they say about themselves.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mica_agent::{Tool, ToolSpec};
+
+use crate::names::ToolNames;
+use crate::page::Page;
+
+/// A group of tools that belongs to a page, or to all.
+#[derive(Clone)]
+pub struct Capability {
+    /// What it is bound to.
+    pub page: Page,
+    /// Its tools.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// What the model is told about them: a function of the tools that are really there.
+    pub prompt: fn(&ToolNames) -> Option<String>,
+    /// What can be done here, for people.
+    pub summary: String,
+    /// Global tools that are left out on this page.
+    pub excludes: Vec<Exclude>,
+    /// Arguments that the domain may fill in when the model leaves them out. Nothing else is ever filled in.
+    pub inputs: Vec<Input>,
+}
+
+impl Capability {
+    /// A group of tools on a page.
+    pub fn new(page: Page, summary: impl Into<String>, tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self {
+            page,
+            tools,
+            prompt: |_| None,
+            summary: summary.into(),
+            excludes: Vec::new(),
+            inputs: Vec::new(),
+        }
+    }
+
+    /// Says what the model is told.
+    #[must_use]
+    pub fn with_prompt(mut self, prompt: fn(&ToolNames) -> Option<String>) -> Self {
+        self.prompt = prompt;
+        self
+    }
+
+    /// Leaves global tools out on this page.
+    #[must_use]
+    pub fn excluding(mut self, excludes: impl IntoIterator<Item = Exclude>) -> Self {
+        self.excludes.extend(excludes);
+        self
+    }
+
+    /// Lets the domain fill in an argument.
+    #[must_use]
+    pub fn filling(mut self, tool: impl Into<String>, argument: impl Into<String>) -> Self {
+        self.inputs.push(Input { tool: tool.into(), argument: argument.into() });
+        self
+    }
+}
+
+/// An argument of a tool that a domain may fill in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// The tool.
+    pub tool: String,
+    /// Its argument.
+    pub argument: String,
+}
+
+/// Global tools that a page leaves out.
+#[derive(Clone)]
+pub enum Exclude {
+    /// The one of this name.
+    Name(String),
+    /// Those whose names begin so.
+    Prefix(String),
+    /// Those that a function picks.
+    When(fn(&ToolSpec) -> bool),
+}
+
+impl Exclude {
+    /// Whether a tool is left out.
+    pub fn covers(&self, spec: &ToolSpec) -> bool {
+        match self {
+            Self::Name(name) => spec.name == *name,
+            Self::Prefix(prefix) => spec.name.starts_with(prefix.as_str()),
+            Self::When(picks) => picks(spec),
+        }
+    }
+}
+
+impl fmt::Debug for Exclude {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "Name({name:?})"),
+            Self::Prefix(prefix) => write!(f, "Prefix({prefix:?})"),
+            Self::When(_) => f.write_str("When(..)"),
+        }
+    }
+}

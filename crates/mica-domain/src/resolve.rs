@@ -1,0 +1,140 @@
+//! From capabilities and a page to the tools and the texts that a model gets.
+//!
+//! Invariant: what a text says is true. Fragments are rendered after the tools are chosen, from those that are left, and
+//! [`Resolved::check`] fails when one names a tool that is not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mica_agent::{Tool, ToolSet, ToolSpec};
+
+use crate::capability::{Capability, Exclude};
+use crate::error::DomainError;
+use crate::lint::named;
+use crate::names::ToolNames;
+use crate::page::Page;
+
+/// What a model gets on a page.
+pub struct Resolved {
+    /// The tools.
+    pub tools: ToolSet,
+    /// Their names.
+    pub names: ToolNames,
+    /// What the capabilities say, in their order.
+    pub fragments: Vec<String>,
+    /// What can be done here, for people.
+    pub summaries: Vec<String>,
+    /// All names there are on any page: those that are not among `names` must not be named.
+    universe: ToolNames,
+}
+
+/// Chooses the tools of a page.
+///
+/// A page that no capability is bound to has the global tools only, and so has no page. A tool of the page replaces a
+/// global one of the same name. `keep` has the last word on every tool: a mode, an organisation's settings.
+///
+/// # Errors
+/// [`DomainError::DuplicateTool`] and [`DomainError::UnknownInput`]: mistakes in the domain.
+pub fn resolve(
+    capabilities: &[Capability],
+    page: Option<&str>,
+    keep: &dyn Fn(&ToolSpec) -> bool,
+) -> Result<Resolved, DomainError> {
+    let here = |capability: &&Capability| matches!(&capability.page, Page::Named(name) if Some(name.as_str()) == page);
+    let global = |capability: &&Capability| capability.page == Page::Global;
+    let excludes: Vec<&Exclude> =
+        capabilities.iter().filter(here).flat_map(|capability| &capability.excludes).collect();
+
+    let mut chosen = by_name(capabilities.iter().filter(global))?;
+    chosen.retain(|_, tool| !excludes.iter().any(|exclude| exclude.covers(tool.spec())));
+    chosen.extend(by_name(capabilities.iter().filter(here))?);
+    chosen.retain(|_, tool| keep(tool.spec()));
+
+    let names: ToolNames = chosen.keys().copied().collect();
+    let mut tools = ToolSet::default();
+    for tool in chosen.values() {
+        tools.add(Arc::clone(tool));
+    }
+    let active = || capabilities.iter().filter(|capability| global(capability) || here(capability));
+    let universe = capabilities
+        .iter()
+        .flat_map(|capability| &capability.tools)
+        .map(|tool| tool.spec().name.clone())
+        .collect();
+    for capability in capabilities {
+        inputs_exist(capability, capabilities)?;
+    }
+    Ok(Resolved {
+        fragments: active().filter_map(|capability| (capability.prompt)(&names)).collect(),
+        // A capability none of whose tools are left can do nothing here.
+        summaries: active()
+            .filter(|capability| capability.tools.iter().any(|tool| names.has(&tool.spec().name)))
+            .map(|capability| capability.summary.clone())
+            .collect(),
+        tools,
+        names,
+        universe,
+    })
+}
+
+impl Resolved {
+    /// Fails when a text, or a tool's description, names a tool that is not there.
+    ///
+    /// # Errors
+    /// [`DomainError::UntrueText`] for the first one.
+    pub fn check<'a>(
+        &'a self,
+        texts: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<(), DomainError> {
+        let fragments = self.fragments.iter().map(|text| ("of a capability", text.as_str()));
+        let descriptions =
+            self.tools.iter().map(|tool| (tool.spec().name.as_str(), tool.spec().description.as_str()));
+        for (id, text) in texts.into_iter().chain(fragments).chain(descriptions) {
+            if let Some(tool) = named(text, &self.universe).find(|name| !self.names.has(name)) {
+                return Err(DomainError::UntrueText { text: id.to_owned(), tool: tool.to_owned() });
+            }
+        }
+        Ok(())
+    }
+}
+
+type ByName<'a> = BTreeMap<&'a str, Arc<dyn Tool>>;
+
+/// The tools of capabilities of one page. Two of the same name are a mistake: which one counts would be chance.
+fn by_name<'a>(capabilities: impl Iterator<Item = &'a Capability>) -> Result<ByName<'a>, DomainError> {
+    let mut tools = BTreeMap::new();
+    for capability in capabilities {
+        for tool in &capability.tools {
+            let name = tool.spec().name.as_str();
+            if tools.insert(name, Arc::clone(tool)).is_some() {
+                return Err(DomainError::DuplicateTool {
+                    name: name.to_owned(),
+                    page: capability.page.clone(),
+                });
+            }
+        }
+    }
+    Ok(tools)
+}
+
+fn inputs_exist(capability: &Capability, all: &[Capability]) -> Result<(), DomainError> {
+    let declared: BTreeSet<(&str, &str)> = all
+        .iter()
+        .flat_map(|capability| &capability.tools)
+        .flat_map(|tool| arguments(tool.spec()).map(|argument| (tool.spec().name.as_str(), argument)))
+        .collect();
+    match capability.inputs.iter().find(|input| !declared.contains(&(&input.tool, &input.argument))) {
+        None => Ok(()),
+        Some(input) => {
+            Err(DomainError::UnknownInput { tool: input.tool.clone(), argument: input.argument.clone() })
+        }
+    }
+}
+
+/// The arguments that a tool's schema declares.
+pub(crate) fn arguments(spec: &ToolSpec) -> impl Iterator<Item = &str> {
+    spec.schema["properties"].as_object().into_iter().flat_map(|members| members.keys()).map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! Which tools and texts a page has.
+
+use mica_agent::{ToolOutput, TypedTool};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn tool(name: &str) -> Arc<dyn Tool> {
+    let tool = TypedTool::new(name, "A tool.", |_: Value, _| async { Ok(ToolOutput::text("done")) });
+    Arc::new(tool.with(|spec| spec.schema = json!({ "type": "object", "properties": { "id": {} } })))
+}
+
+fn tools(names: &[&str]) -> Vec<Arc<dyn Tool>> {
+    names.iter().map(|name| tool(name)).collect()
+}
+
+fn capabilities() -> Vec<Capability> {
+    vec![
+        Capability::new(Page::Global, "records", tools(&["record_find", "record_write", "note"]))
+            .with_prompt(|tools| tools.when("record_write", "Write with record_write.").map(str::to_owned)),
+        Capability::new(Page::named("mail"), "mail", tools(&["mail_reply", "note"]))
+            .with_prompt(|_| Some("Reply with mail_reply.".to_owned())),
+        Capability::new(Page::named("builder"), "builder", tools(&["build"]))
+            .excluding([Exclude::Prefix("record_".to_owned())]),
+        Capability::new(Page::named("quiet"), "quiet", Vec::new()).excluding([
+            Exclude::Name("note".to_owned()),
+            Exclude::When(|spec| spec.name.ends_with("_write")),
+        ]),
+    ]
+}
+
+#[test]
+fn tools_of_pages() {
+    for (page, expected, summaries) in [
+        (None, vec!["note", "record_find", "record_write"], vec!["records"]),
+        (Some("unknown"), vec!["note", "record_find", "record_write"], vec!["records"]),
+        (Some("mail"), vec!["mail_reply", "note", "record_find", "record_write"], vec!["records", "mail"]),
+        (Some("builder"), vec!["build", "note"], vec!["records", "builder"]),
+        (Some("quiet"), vec!["record_find"], vec!["records"]),
+    ] {
+        let resolved = resolve(&capabilities(), page, &|_| true).unwrap();
+        assert_eq!(resolved.tools.names().collect::<Vec<_>>(), expected, "{page:?}");
+        assert_eq!(resolved.names.iter().collect::<Vec<_>>(), expected, "{page:?}");
+        assert_eq!(resolved.summaries, summaries, "{page:?}");
+    }
+}
+
+#[test]
+fn the_tool_of_the_page_wins() {
+    let all = capabilities();
+    let resolved = resolve(&all, Some("mail"), &|_| true).unwrap();
+    assert!(Arc::ptr_eq(resolved.tools.get("note").unwrap(), &all[1].tools[1]));
+}
+
+#[test]
+fn texts_follow_the_tools() {
+    let all = capabilities();
+    let fragments = |page, keep: &dyn Fn(&ToolSpec) -> bool| resolve(&all, page, keep).unwrap().fragments;
+    assert_eq!(fragments(None, &|_| true), ["Write with record_write."]);
+    assert_eq!(fragments(None, &|spec| spec.name != "record_write"), [""; 0]);
+    assert_eq!(fragments(Some("mail"), &|_| true), ["Write with record_write.", "Reply with mail_reply."]);
+}
+
+#[test]
+fn a_text_that_names_a_missing_tool_fails() {
+    let all = capabilities();
+    let resolved = resolve(&all, Some("mail"), &|spec| spec.name != "mail_reply").unwrap();
+    let untrue = |text: &str, tool: &str| {
+        Err(DomainError::UntrueText { text: text.to_owned(), tool: tool.to_owned() })
+    };
+    assert_eq!(resolved.check([]), untrue("of a capability", "mail_reply"));
+    assert_eq!(resolved.check([("style", "Use `build`.")]), untrue("style", "build"));
+    let mut talking = all.clone();
+    let described =
+        TypedTool::new("talk", "Like mail_reply.", |_: Value, _| async { Ok(ToolOutput::text("done")) });
+    talking[0].tools.push(Arc::new(described));
+    let resolved = resolve(&talking, None, &|_| true).unwrap();
+    assert_eq!(resolved.check([]), untrue("talk", "mail_reply"));
+    let resolved = resolve(&all, None, &|_| true).unwrap();
+    assert_eq!(resolved.check([("style", "Build with record_write and no_such_tool.")]), Ok(()));
+}
+
+#[test]
+fn mistakes_in_a_domain() {
+    let twice = [
+        Capability::new(Page::Global, "one", tools(&["note"])),
+        Capability::new(Page::Global, "other", tools(&["note"])),
+    ];
+    assert_eq!(
+        resolve(&twice, None, &|_| true).err(),
+        Some(DomainError::DuplicateTool { name: "note".to_owned(), page: Page::Global })
+    );
+    let unknown = [Capability::new(Page::Global, "one", tools(&["note"])).filling("note", "name")];
+    assert_eq!(
+        resolve(&unknown, None, &|_| true).err(),
+        Some(DomainError::UnknownInput { tool: "note".to_owned(), argument: "name".to_owned() })
+    );
+}
