@@ -57,9 +57,6 @@ pub struct Values {
     /// Ends of a run.
     #[serde(default)]
     pub limits: LimitValues,
-    /// What is kept of old sessions.
-    #[serde(default)]
-    pub sessions: SessionValues,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,
@@ -82,14 +79,6 @@ pub struct LimitValues {
     pub tokens: Option<u64>,
     /// Seconds without an event from the model.
     pub idle: Option<u64>,
-}
-
-/// What is kept of old sessions.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SessionValues {
-    /// Days until a session may go; never when absent.
-    pub keep_days: Option<u32>,
 }
 
 const BUILT_IN: &str = include_str!("config/default.toml");

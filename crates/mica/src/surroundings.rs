@@ -17,8 +17,6 @@ pub struct Surroundings {
     pub config: PathBuf,
     /// Where sessions are.
     pub data: PathBuf,
-    /// Whether people read what is printed.
-    pub stdout_is_terminal: bool,
     /// Whether a person can type.
     pub stdin_is_terminal: bool,
 }
@@ -39,14 +37,7 @@ impl Surroundings {
             .canonicalize()
             .with_context(|| format!("{} is not a folder that can be worked in", folder.display()))?;
         let (config, data) = homes(&variables)?;
-        Ok(Self {
-            variables,
-            folder,
-            config,
-            data,
-            stdout_is_terminal: std::io::stdout().is_terminal(),
-            stdin_is_terminal: std::io::stdin().is_terminal(),
-        })
+        Ok(Self { variables, folder, config, data, stdin_is_terminal: std::io::stdin().is_terminal() })
     }
 
     /// A variable that is set to something.

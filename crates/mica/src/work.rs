@@ -6,8 +6,11 @@ use anyhow::{Context as _, Result, anyhow};
 use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings};
 use mica_ai::endpoint::Choice;
 use mica_ai::usage::Usd;
+use mica_context::compact::NamedArguments;
+use mica_context::section::Rendered;
 use mica_context::spill::SpillLimits;
 use mica_context::{Spill, SpillFolder, WindowKeeper};
+use mica_domain::{DomainHooks, Packs, Prompt};
 use mica_policy::budget::{Budget, Limits};
 use mica_policy::mode::{Mode, ModeGate, ModeSwitch, ModeTable};
 use mica_policy::repeats::{Patience, RepeatGuard};
@@ -15,6 +18,7 @@ use mica_policy::rules::{Action, RuleGate, RuleSet, Subjects};
 use mica_policy::validate::SchemaGate;
 use mica_session::{Access, Session};
 use mica_tools::{Sight, Workspace};
+use pack_code::{CodePack, Facts, Instructions, Trust};
 
 use crate::cli::RunFlags;
 use crate::commands::sessions;
@@ -37,6 +41,8 @@ pub struct Work {
     pub window: Arc<WindowKeeper>,
     /// The model it asks, and where.
     pub choice: Choice,
+    /// The domain it works in.
+    domain: Arc<DomainHooks>,
 }
 
 /// What an agent is put together from.
@@ -68,13 +74,6 @@ impl Work {
         let keeper = session(flags, surroundings)?.map(Keeper::new);
         let mode: Mode = values.mode.as_deref().unwrap_or("edit").parse()?;
         let mode = ModeSwitch::new(mode);
-        let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
-        let mut window = WindowKeeper::new(Arc::clone(&clock));
-        if let Some(keeper) = &keeper {
-            window = window.journal(Arc::new(keeper.clone()));
-        }
-        let window = Arc::new(window);
-
         let mut workspace = Workspace::new(&surroundings.folder)?;
         let spill = keeper.as_ref().map(|keeper| {
             let folder = keeper.session().path().with_extension("spill");
@@ -86,16 +85,31 @@ impl Work {
             workspace = workspace.with_readable(spill.root())?;
         }
 
+        let pack = packs(&workspace, &choice, surroundings)?
+            .pick(values.pack.as_deref(), &surroundings.folder)
+            .context("the pack cannot be used")?;
+        let domain = Arc::new(DomainHooks::new(Arc::clone(&pack), &mica_domain::Surroundings::default()));
+        let tools = domain.resolve(&|_| true)?;
+        let prompt = Prompt::of(&*pack, &tools, &domain.snapshot())?;
+
+        let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
+        let turn = prompt.turn();
+        let sections = move |_: &mica_context::section::ToolNames| vec![Rendered::turn("turn", turn.clone())];
+        let mut window =
+            WindowKeeper::new(Arc::clone(&clock)).files(Arc::new(files())).turn_sections(Arc::new(sections));
+        if let Some(keeper) = &keeper {
+            window = window.journal(Arc::new(keeper.clone()));
+        }
+        let window = Arc::new(window);
+
         let mut context = Context::new(provider, Arc::clone(&choice.model));
         context.settings = Settings {
             max_output: values.max_output,
             effort: reach::effort(values)?,
             cache_key: keeper.as_ref().map(|keeper| keeper.session().header().id.to_string()),
         };
-        let sight = if choice.model.images { Sight::Sees } else { Sight::Blind };
-        for tool in mica_tools::file_tools(&workspace, sight) {
-            context.tools.add(tool);
-        }
+        context.tools = tools.tools;
+        context.system = prompt.system();
         if let Some(keeper) = &keeper {
             context.messages = window::restore(&keeper.session().live()?);
         }
@@ -106,6 +120,7 @@ impl Work {
             Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
             Arc::new(ModeGate::new(mode.clone(), ModeTable::builtin(), None)),
             Arc::new(RuleGate::new(rules)),
+            Arc::clone(&domain) as Arc<dyn Hooks>,
         ];
         hooks.extend(approver);
         if let Some(spill) = spill {
@@ -124,7 +139,7 @@ impl Work {
         for listener in listeners {
             agent.listen(listener);
         }
-        Ok(Self { agent, keeper, mode, window, choice })
+        Ok(Self { agent, keeper, mode, window, choice, domain })
     }
 
     /// Runs from a prompt until the agent stops.
@@ -132,6 +147,7 @@ impl Work {
     /// # Errors
     /// When a run goes on already, or a suspension cannot be kept.
     pub async fn prompt(&self, text: &str) -> Result<Outcome> {
+        self.domain.message(&mica_domain::Surroundings::default());
         let outcome = self.agent.prompt(text).await?;
         self.ended(outcome).await
     }
@@ -146,6 +162,7 @@ impl Work {
     }
 
     async fn ended(&self, outcome: Outcome) -> Result<Outcome> {
+        self.domain.run_ended(&outcome).await;
         if let (Outcome::Suspended { asks }, Some(keeper)) = (&outcome, &self.keeper) {
             let tally = self.agent.with(|cx| cx.tally.clone()).await?;
             keeper.waits(asks, &tally).await.map_err(|error| anyhow!(error))?;
@@ -202,6 +219,33 @@ impl Work {
         };
         self.agent.with(list).await.unwrap_or_else(|busy| busy.to_string())
     }
+}
+
+/// The domains there are.
+#[allow(clippy::disallowed_methods, reason = "the binary knows what day it is")]
+fn packs(workspace: &Workspace, choice: &Choice, surroundings: &Surroundings) -> Result<Packs> {
+    let sight = if choice.model.images { Sight::Sees } else { Sight::Blind };
+    let folder = &surroundings.folder;
+    let facts = Facts {
+        folder: folder.clone(),
+        system: format!("{} ({})", std::env::consts::OS, std::env::consts::ARCH),
+        under_git: folder.ancestors().any(|folder| folder.join(".git").exists()),
+        date: Some(jiff::Zoned::now().strftime("%A, %Y-%m-%d").to_string()),
+    };
+    // What a project says to agents is fenced as its words, and needs no more trust than its files do.
+    let instructions = Instructions::read(folder, Trust::Trusted, INSTRUCTIONS)?;
+    Ok(Packs::default().with(Arc::new(CodePack::new(workspace, sight, facts, instructions))))
+}
+
+/// Bytes of project instructions at most: what a careful person writes, several times over.
+const INSTRUCTIONS: usize = 32 << 10;
+
+/// What calls do to files, for the ledger that outlives a compaction.
+fn files() -> NamedArguments {
+    NamedArguments::default()
+        .reads("file_read", "path")
+        .changes("file_write", "path")
+        .changes("file_edit", "path")
 }
 
 /// The session to write to: a new one, the newest of this folder, or a named one.
