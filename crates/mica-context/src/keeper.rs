@@ -252,6 +252,12 @@ impl WindowKeeper {
         if filled <= threshold {
             return Ok(Step::Go);
         }
+        // Between the threshold and the end there is room for two more tries, not for one in every turn.
+        let patience = (limits.input() - threshold) / 2;
+        let stuck_at = self.state().stuck.as_ref().map(|(_, filled)| *filled);
+        if stuck_at.is_some_and(|at| filled < at + patience) && filled <= limits.input() {
+            return Ok(Step::Go);
+        }
         let trigger = Trigger::Threshold { filled, threshold };
         match self.compact_from(cx, trigger, filled).await? {
             Ok(record) => changes.push(change(&record)),
@@ -268,8 +274,9 @@ impl WindowKeeper {
     /// Tells that nothing could be done, once.
     fn stuck(&self, stuck: &Stuck, filled: u64) -> Option<WindowChange> {
         let mut state = self.state();
-        let is_new = state.stuck.as_ref() != Some(stuck);
-        state.stuck = Some(stuck.clone());
+        let kind = std::mem::discriminant(stuck);
+        let is_new = state.stuck.as_ref().is_none_or(|(known, _)| std::mem::discriminant(known) != kind);
+        state.stuck = Some((stuck.clone(), filled));
         is_new.then(|| WindowChange {
             kind: "compaction_stuck".to_owned(),
             reason: stuck.to_string(),

@@ -166,6 +166,9 @@ impl Session {
         let sum = |of: &dyn Fn(&CacheReport) -> u64| reports.iter().map(of).sum::<u64>();
         let (input, read) = (sum(&CacheReport::input), sum(&|report| report.read));
         let possible: u64 = ideal.iter().sum();
+        for (at, ideal) in ideal.iter().enumerate().skip(1) {
+            assert_eq!(*ideal, reports[at - 1].input(), "request {at} begins with all of the one before");
+        }
         let usages: Vec<Usage> = self
             .agent
             .with(|cx| {
@@ -250,6 +253,18 @@ async fn cache_holds_over_fifty_turns() {
         assert!(share >= 0.98, "{}: {share}", session.model.id);
         assert_eq!(session.misses.0.lock().unwrap().len(), 0, "nothing is told when nothing is missed");
     }
+}
+
+/// What the mark on the tail before is for: with one on the tail alone, a batch of 25 calls is out of Claude's search.
+#[tokio::test(start_paused = true)]
+async fn the_tail_before_is_what_large_batches_need() {
+    let mut model = model("claude-opus-4-8", Dialect::Messages);
+    model.cache.max_marks = 1;
+    let session = session(model, fifty_turns(), 24_000, CacheTtl::Short);
+    session.prompt("Do all of it.".into()).await;
+    let share = session.figures("fifty turns, one mark").await;
+    assert!(share < 0.98, "{share}");
+    assert_eq!(session.misses.0.lock().unwrap().len(), 4, "each is noticed");
 }
 
 /// Input tokens at the beginning of each of the ten turns of the conversation that the figures are compared with.

@@ -245,6 +245,30 @@ async fn a_prompt_that_does_not_fit_is_a_limit_not_a_loop() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_summary_that_is_too_long_is_not_paid_for_in_every_turn() {
+    // Each part of a summary may have 6,000 bytes; two full ones take as much as what they replace.
+    let long = format!(
+        "<summary>\n## Goal\n{}\n## Done\n{}\n</summary>",
+        "word ".repeat(1_150),
+        "word ".repeat(1_150)
+    );
+    let when = When { user_contains: Some("Write a summary".into()), ..When::default() };
+    let scenario = reads(&[60; 60]).turn(Turn::new().text(long).when(when));
+    let mut settings = no_pruning();
+    settings.compact.keep_percent = 60;
+    settings.compact.keep_recent = 20_000;
+    let stage = stage(scenario, 8_000, settings, Notes::default());
+    let (outcome, changes) = stage.prompt("Read all files.").await;
+    let Outcome::Exhausted { limit } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(limit.name, "window");
+    assert_eq!(kinds(&changes), ["compaction_stuck"], "{changes:?}");
+    let asked = stage.model.requests().len();
+    let summaries = asked
+        - stage.messages().await.iter().filter(|message| matches!(message, Message::Assistant(_))).count();
+    assert!((1..=4).contains(&summaries), "{summaries} of {asked}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_recorded_is_not_done() {
     let notes = Notes { is_full: true, ..Notes::default() };
     let stage = stage(summary(reads(&[600; 12])), 8_000, no_pruning(), notes);

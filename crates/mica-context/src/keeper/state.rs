@@ -30,8 +30,9 @@ pub(super) struct State {
     pub(super) in_a_row: u32,
     /// A compaction that somebody asked for.
     pub(super) asked: Option<Trigger>,
-    /// Why nothing could be done the last time, so that it is told once.
-    pub(super) stuck: Option<Stuck>,
+    /// Why nothing could be done the last time, and how full the window was: it is told once, and not tried again in
+    /// every turn, since a summary that turns out too long has been paid for.
+    pub(super) stuck: Option<(Stuck, u64)>,
     /// What waits to be told before the next turn.
     pub(super) told: Vec<WindowChange>,
     pub(super) checks: VecDeque<CacheCheck>,
