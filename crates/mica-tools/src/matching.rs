@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::text::{Endings, Line, endings, lines};
+use crate::text::{Line, lines};
 
 /// How a quotation may differ from the file. In the order they are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,12 +172,12 @@ fn apart(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
 /// The new text as it fits the place. `None`: it cannot be made to fit.
 fn fit(text: &str, range: Range<usize>, old: &str, new: &str, tolerance: Tolerance) -> Option<Replacement> {
     let place = &text[range.clone()];
+    let ended = |new: &str| if ends_crlf(text, &range) { crlf(new) } else { new.replace("\r\n", "\n") };
     let new = match tolerance {
-        // A line end that was quoted exactly was meant exactly. One that was not is that of the file.
-        Tolerance::Exact if new.contains("\r\n") || endings(text) != Endings::CrLf => new.to_owned(),
-        Tolerance::Exact => crlf(new),
-        Tolerance::LineEndings | Tolerance::TrailingBlanks => like(place, text, new),
-        Tolerance::Indentation => like(place, text, &indented(place, old, new)?),
+        // A CRLF that came with an exact quotation was meant. A plain line end is that of the place.
+        Tolerance::Exact if new.contains("\r\n") => new.to_owned(),
+        Tolerance::Exact | Tolerance::LineEndings | Tolerance::TrailingBlanks => ended(new),
+        Tolerance::Indentation => ended(&indented(place, old, new)?),
     };
     // The quotation ended with a line end that the file's last line does not have.
     let unended = tolerance > Tolerance::LineEndings && old.ends_with('\n') && !place.ends_with('\n');
@@ -189,17 +189,11 @@ fn crlf(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\n', "\r\n")
 }
 
-/// The new text with the line ends of the place, or else of the file.
-fn like(place: &str, text: &str, new: &str) -> String {
-    let style = match endings(place) {
-        Endings::None => endings(text),
-        style => style,
-    };
-    match style {
-        Endings::CrLf => crlf(new),
-        Endings::Mixed if place.find("\r\n").is_some_and(|at| !place[..at].contains('\n')) => crlf(new),
-        _ => new.replace("\r\n", "\n"),
-    }
+/// Whether lines end with CRLF at a place: its own first one, or else that of the line it is in, or else the one before.
+fn ends_crlf(text: &str, range: &Range<usize>) -> bool {
+    let own = text[range.start..].find('\n').map(|at| range.start + at);
+    let end = own.or_else(|| text[..range.start].rfind('\n'));
+    end.is_some_and(|at| text[..at].ends_with('\r'))
 }
 
 /// The new text, indented as the place is where the old text was indented otherwise. `None`: no rule fits all lines.

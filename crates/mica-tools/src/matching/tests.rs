@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::text::{Endings, endings};
 
 /// The text after one edit, and how it was found.
 fn edited(text: &str, old: &str, new: &str) -> Result<(Tolerance, String), NotFound> {
@@ -22,6 +23,9 @@ fn exactly() {
     check("abc", "b", "x", Tolerance::Exact, "axc");
     check("a $1 b", "$1", "$& \\1 $$", Tolerance::Exact, "a $& \\1 $$ b");
     check("a\r\nb\r\n", "b", "b\nc", Tolerance::Exact, "a\r\nb\r\nc\r\n");
+    check("a\r\nb\n", "a", "x\ny", Tolerance::Exact, "x\r\ny\r\nb\n");
+    check("a\r\nb\n", "b", "x\ny", Tolerance::Exact, "a\r\nx\ny\n");
+    check("a\r\nb", "b", "x\ny", Tolerance::Exact, "a\r\nx\r\ny");
     check("a\nb\n", "b", "b\r\nc", Tolerance::Exact, "a\nb\r\nc\n");
     assert_eq!(edited("aaa", "aa", "b"), Err(NotFound::Ambiguous(vec![0, 1])));
     assert_eq!(edited("abc", "d", "x"), Err(NotFound::Absent));
