@@ -40,7 +40,8 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         let waiting = work.keeper.as_ref().and_then(crate::keeping::Keeper::waiting);
         match (waiting, prompt) {
             (None, None) => bail!("there is nothing to do: give a prompt with -p"),
-            (None, Some(prompt)) => work.prompt(&prompt).await,
+            // Something new to say: what the last run waited for is answered as left behind.
+            (_, Some(prompt)) => work.prompt(&prompt).await,
             // The run that waited goes on: what the rules allow now is allowed, the rest is asked again.
             (Some(waiting), None) => {
                 let tally = waiting.tally.clone();
@@ -49,7 +50,6 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
                 let ids = waiting.asks.iter().map(|ask| ask.call.id.clone());
                 work.resume(Decisions(ids.map(answer).collect())).await
             }
-            (Some(_), Some(prompt)) => work.prompt(&prompt).await,
         }
     };
     tokio::pin!(running);
