@@ -52,7 +52,7 @@ enum Method {
         #[serde(default)]
         id: Value,
     },
-    /// Answer questions: a decision for each call.
+    /// Answer questions: a decision for each call. The run goes on when every call that is asked about is decided.
     Approve {
         decisions: Vec<Answer>,
         #[serde(default)]
@@ -102,6 +102,32 @@ pub fn listener(out: &Arc<JsonLines>) -> Arc<dyn Listener> {
     Arc::new(Events { out: Arc::clone(out) })
 }
 
+/// What is asked, and what was answered. An answer may come before the question is open here: the event that asks is
+/// told first.
+#[derive(Default)]
+struct Asking {
+    open: Option<Question>,
+    given: Vec<(CallId, Decision)>,
+}
+
+impl Asking {
+    /// Answers the question once all of its calls are decided.
+    fn settle(&mut self) {
+        let Some(question) = self.open.take() else { return };
+        let answers = Decisions(self.given.clone());
+        let decided: Option<Vec<Decision>> =
+            question.asks.iter().map(|ask| answers.of(&ask.call.id).cloned()).collect();
+        match decided {
+            None => self.open = Some(question),
+            Some(decided) => {
+                self.given.clear();
+                // A run that was aborted meanwhile does not wait for it any more.
+                let _ = question.reply.send(decided);
+            }
+        }
+    }
+}
+
 /// Serves requests until the input ends.
 ///
 /// # Errors
@@ -113,7 +139,7 @@ pub async fn serve(
     mut questions: mpsc::Receiver<Question>,
 ) -> Result<()> {
     let mut lines = BufReader::new(input).lines();
-    let mut open: Option<Question> = None;
+    let mut asking = Asking::default();
     let (ended, mut outcomes) = mpsc::channel::<(Value, Result<Outcome>)>(4);
     let mut running = false;
     let mut reading = true;
@@ -131,13 +157,16 @@ pub async fn serve(
                         let id = serde_json::from_str::<Value>(&line).ok().and_then(|value| value.get("id").cloned());
                         fail(out, &id.unwrap_or(Value::Null), &format!("this is no request: {error}"));
                     }
-                    Ok(method) => handle(work, method, out, &mut open, &mut running, &ended),
+                    Ok(method) => handle(work, method, out, &mut asking, &mut running, &ended),
                 },
             },
-            Some(question) = questions.recv() => open = Some(question),
+            Some(question) = questions.recv() => {
+                asking.open = Some(question);
+                asking.settle();
+            }
             Some((id, outcome)) = outcomes.recv() => {
                 running = false;
-                open = None;
+                asking = Asking::default();
                 match outcome {
                     Ok(outcome) => out.line(&json!({ "id": id, "result": outcome })),
                     Err(error) => fail(out, &id, &format!("{error:#}")),
@@ -154,7 +183,7 @@ fn handle(
     work: &Work,
     method: Method,
     out: &Arc<JsonLines>,
-    open: &mut Option<Question>,
+    asking: &mut Asking,
     running: &mut bool,
     ended: &mpsc::Sender<(Value, Result<Outcome>)>,
 ) {
@@ -185,27 +214,14 @@ fn handle(
             work.agent.abort();
             done(id);
         }
-        Method::Approve { decisions, id } => match open.take() {
-            None => fail(out, &id, "nothing is asked"),
-            Some(question) => {
-                let answers =
-                    Decisions(decisions.into_iter().map(|answer| (answer.call, answer.decision)).collect());
-                let given = question
-                    .asks
-                    .iter()
-                    .map(|ask| {
-                        answers
-                            .of(&ask.call.id)
-                            .cloned()
-                            .unwrap_or_else(|| Decision::Deny { reason: "no answer was given".to_owned() })
-                    })
-                    .collect();
-                let _ = question.reply.send(given);
-                done(id);
-            }
-        },
+        Method::Approve { id, .. } if !*running => fail(out, &id, "nothing is asked: no run goes on"),
+        Method::Approve { decisions, id } => {
+            asking.given.extend(decisions.into_iter().map(|answer| (answer.call, answer.decision)));
+            asking.settle();
+            done(id);
+        }
         Method::State { id } => {
-            let asks = open.as_ref().map(|question| question.asks.clone()).unwrap_or_default();
+            let asks = asking.open.as_ref().map(|question| question.asks.clone()).unwrap_or_default();
             out.line(&json!({ "id": id, "result": {
                 "running": running,
                 "mode": work.mode.get().name(),
