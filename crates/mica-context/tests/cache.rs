@@ -17,7 +17,7 @@ use mica_ai::usage::Usd;
 use mica_ai::{Catalogue, Dialect, Model, Remote, Usage};
 use mica_context::breakpoints::MarkSettings;
 use mica_context::section::Rendered;
-use mica_context::segments::CacheCheck;
+use mica_context::segments::{self, CacheCheck};
 use mica_context::{Journal, WindowKeeper, WindowSettings};
 use mica_testkit::cache::{self, Prompt};
 use mica_testkit::{CacheReport, Scenario, Script, ScriptedTransport, Step, Turn};
@@ -264,7 +264,10 @@ async fn the_tail_before_is_what_large_batches_need() {
     session.prompt("Do all of it.".into()).await;
     let share = session.figures("fifty turns, one mark").await;
     assert!(share < 0.98, "{share}");
-    assert_eq!(session.misses.0.lock().unwrap().len(), 4, "each is noticed");
+    let misses = session.misses.0.lock().unwrap();
+    let out_of_reach = Some(segments::Reason::OutOfReach { lookback: 20 });
+    assert_eq!(misses.len(), 4, "each is noticed");
+    assert!(misses.iter().all(|miss| miss.reason == out_of_reach), "{misses:?}");
 }
 
 /// Input tokens at the beginning of each of the ten turns of the conversation that the figures are compared with.
