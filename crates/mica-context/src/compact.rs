@@ -220,7 +220,7 @@ pub async fn prepare(
         messages: &cx.messages,
         cut: found,
         focus,
-        fits: trigger != Trigger::Overflow && means.filled < means.limits.input(),
+        whole: means.limits.summary_room(means.filled).filter(|_| trigger != Trigger::Overflow),
         room: means.limits.input(),
         marks: means.marks,
     };

@@ -13,6 +13,7 @@ use mica_ai::model::{CacheFacts, CacheKind};
 use mica_ai::request::CachePoint;
 use serde::Serialize;
 
+use crate::breakpoints;
 use crate::digest::Digest;
 use crate::measure::Measure;
 
@@ -66,8 +67,12 @@ pub struct Sent {
     model: Digest,
     settings: Digest,
     messages: Vec<(MessageId, Digest)>,
-    /// Whether the last thing the model was told ends a cached prefix.
-    tail_is_marked: bool,
+    /// Blocks of each message.
+    blocks: Vec<usize>,
+    /// The messages that carry a mark, by their index.
+    marked: Vec<usize>,
+    /// The last thing the model was told, by its index.
+    tail: Option<usize>,
 }
 
 impl Sent {
@@ -78,18 +83,29 @@ impl Sent {
             .iter()
             .map(|message| (message.id().clone(), Digest::of_value(message)))
             .collect();
-        let tail = crate::breakpoints::tail(&request.messages).and_then(|tail| request.messages.get(tail));
-        let tail_is_marked = tail.is_some_and(|tail| {
-            request.cache.marks.iter().any(|mark| mark.at == CachePoint::Message(tail.id().clone()))
-        });
+        let is_marked = |id: &MessageId| {
+            request.cache.marks.iter().any(|mark| mark.at == CachePoint::Message(id.clone()))
+        };
+        let marked =
+            (0..messages.len()).filter(|at| messages.get(*at).is_some_and(|(id, _)| is_marked(id))).collect();
         Self {
             at,
             segments: segments(request, measure, &messages),
             model: Digest::of(&request.model.deployment).and(request.model.dialect.name().as_bytes()),
             settings: Digest::of_value(&(&request.tool_choice, &request.effort, &request.cache.key)),
             messages,
-            tail_is_marked,
+            blocks: request.messages.iter().map(breakpoints::blocks_of).collect(),
+            marked,
+            tail: breakpoints::tail(&request.messages),
         }
+    }
+
+    /// Whether a mark of this request searches back to a message.
+    fn reaches(&self, message: usize, lookback: usize) -> bool {
+        self.marked.iter().filter(|mark| **mark >= message).any(|mark| {
+            let between: usize = self.blocks.get(message + 1..=*mark).unwrap_or_default().iter().sum();
+            between < lookback
+        })
     }
 
     /// The segment a message is in, by its index.
@@ -169,6 +185,11 @@ pub enum Reason {
     },
     /// The request before did not mark its end.
     NotMarked,
+    /// No mark was near enough to the end of the request before to find it.
+    OutOfReach {
+        /// Blocks that are searched.
+        lookback: u16,
+    },
     /// Entries do not live that long.
     Expired {
         /// Seconds since the request before.
@@ -201,6 +222,9 @@ impl fmt::Display for Reason {
                 write!(f, "less than the {minimum} tokens that are cached at least")
             }
             Reason::NotMarked => f.write_str("the request before did not mark its end"),
+            Reason::OutOfReach { lookback } => {
+                write!(f, "no mark within {lookback} blocks of where the request before ended")
+            }
             Reason::Expired { elapsed, ttl } => {
                 write!(f, "the entry expired: it lives {ttl} s, and {elapsed} s passed")
             }
@@ -285,8 +309,13 @@ fn why(
     if counted.input < facts.minimum {
         return Reason::BelowMinimum { minimum: facts.minimum };
     }
-    if facts.kind == CacheKind::Marks && !before.tail_is_marked {
-        return Reason::NotMarked;
+    if facts.kind == CacheKind::Marks {
+        let Some(tail) = before.tail.filter(|tail| before.marked.contains(tail)) else {
+            return Reason::NotMarked;
+        };
+        if facts.lookback > 0 && !sent.reaches(tail, usize::from(facts.lookback)) {
+            return Reason::OutOfReach { lookback: facts.lookback };
+        }
     }
     let elapsed = sent.at.duration_since(before.at).unwrap_or(Duration::ZERO).as_secs();
     let ttl = u64::from(facts.ttl_minutes.first().copied().unwrap_or(5)) * 60;

@@ -17,10 +17,10 @@ use mica_ai::usage::Usd;
 use mica_ai::{Catalogue, Dialect, Model, Remote, Usage};
 use mica_context::breakpoints::MarkSettings;
 use mica_context::section::Rendered;
-use mica_context::segments::CacheCheck;
+use mica_context::segments::{self, CacheCheck};
 use mica_context::{Journal, WindowKeeper, WindowSettings};
 use mica_testkit::cache::{self, Prompt};
-use mica_testkit::{CacheReport, Scenario, Script, ScriptedTransport, Step, Turn};
+use mica_testkit::{CacheReport, Scenario, Script, ScriptedTransport, Step, Turn, When};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -264,7 +264,49 @@ async fn the_tail_before_is_what_large_batches_need() {
     session.prompt("Do all of it.".into()).await;
     let share = session.figures("fifty turns, one mark").await;
     assert!(share < 0.98, "{share}");
-    assert_eq!(session.misses.0.lock().unwrap().len(), 4, "each is noticed");
+    let misses = session.misses.0.lock().unwrap();
+    let out_of_reach = Some(segments::Reason::OutOfReach { lookback: 20 });
+    assert_eq!(misses.len(), 4, "each is noticed");
+    assert!(misses.iter().all(|miss| miss.reason == out_of_reach), "{misses:?}");
+}
+
+/// The wires are as strict as the providers: calls without results, results without calls and foreign seals are refused.
+#[tokio::test(start_paused = true)]
+async fn a_compacted_window_is_accepted_on_every_wire() {
+    for mut model in models() {
+        model.context = 50_000;
+        let summary =
+            "<summary>\n## Goal\nRead all.\n## Done\nSome.\n## The turn under way\nAsks for all.\n</summary>";
+        let when = When { user_contains: Some("Write a summary".into()), ..When::default() };
+        let scenario = fifty_turns().turn(Turn::new().text(summary).when(when));
+        let session = session(model, scenario, 24_000, CacheTtl::Short);
+        session.prompt("Do all of it.".into()).await;
+        let reports = session.script.cache_reports();
+        // Every request beyond the fifty was answered with a summary.
+        let compactions = reports.len() - 50;
+        let (input, read) =
+            reports.iter().fold((0, 0), |(input, read), report| (input + report.input(), read + report.read));
+        println!(
+            "a window of 50,000 | {} on {}: {compactions} compactions, {input} tokens in, read {:.2} % of input",
+            session.model.id,
+            session.model.dialect,
+            100.0 * read as f64 / input as f64
+        );
+        // A summary is read from the cache but for what came since the request before, and the request for it. On
+        // Messages the script takes the request for a note on the results beside it, and goes on with its work: what
+        // it says is no summary, and a transcript is sent, without tools and marks.
+        let asks: Vec<f64> = session
+            .script
+            .captured()
+            .iter()
+            .zip(&reports)
+            .filter(|(request, _)| request.json["tools"].is_array())
+            .filter(|(request, _)| String::from_utf8_lossy(&request.body).contains("Write a summary"))
+            .map(|(_, report)| report.hit_ratio())
+            .collect();
+        assert!(!asks.is_empty() && asks.iter().all(|ratio| *ratio > 0.85), "{}: {asks:?}", session.model.id);
+        assert_eq!(session.misses.0.lock().unwrap().len(), 0, "what a compaction costs is no miss");
+    }
 }
 
 /// Input tokens at the beginning of each of the ten turns of the conversation that the figures are compared with.

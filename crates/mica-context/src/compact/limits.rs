@@ -10,9 +10,15 @@ pub struct WindowLimits {
     window: u64,
     /// Input at most.
     input: u64,
+    /// Input at most that the model takes, however short the answer is.
+    most: u64,
     /// What is kept free beyond the answer, because counts are estimates and a summary has to be asked for.
     margin: u64,
 }
+
+/// Tokens that asking for a summary takes, and that a summary must have room for.
+const ASK: u64 = 700;
+const SUMMARY: u64 = 4_000;
 
 impl WindowLimits {
     /// The limits of a model under a run's settings. `smaller` is a smaller window that somebody set, or that the
@@ -24,7 +30,8 @@ impl WindowLimits {
         let input = window.saturating_sub(answer).max(window / 2).min(model.max_input.unwrap_or(u64::MAX));
         // Two percent is what estimates of the newest messages are wrong by; 2,000 tokens hold a request for a summary.
         let margin = (window / 50).max(2_000).min(window / 8);
-        Self { window, input, margin }
+        let most = model.max_input.unwrap_or(u64::MAX).min(window);
+        Self { window, input, most, margin }
     }
 
     /// The whole window.
@@ -35,6 +42,14 @@ impl WindowLimits {
     /// What a request may have at most, so that an answer still fits.
     pub fn input(self) -> u64 {
         self.input
+    }
+
+    /// What a summary of the whole window may have, when it is asked for with the window as it is. `None` when there is no
+    /// room for one. It is less than an answer may have, so a window that is too full for a turn can still be summarised.
+    pub fn summary_room(self, filled: u64) -> Option<u64> {
+        let asked = filled.saturating_add(ASK);
+        let left = self.window.saturating_sub(asked);
+        (asked <= self.most && left >= SUMMARY.min(self.window / 8)).then_some(left)
     }
 
     /// What may be in the window before something is done about it.
@@ -58,6 +73,8 @@ mod tests {
         assert_eq!((limits.input(), limits.threshold()), (185_000, 181_000));
         model.max_input = Some(100_000);
         assert_eq!(WindowLimits::new(&model, &settings, None).threshold(), 96_000);
+        assert_eq!(limits.summary_room(190_000), Some(9_300), "too full for a turn, not for a summary");
+        assert_eq!(limits.summary_room(196_000), None);
         // A provider that takes less than was known is believed.
         assert_eq!(WindowLimits::new(&model, &settings, Some(32_000)).threshold(), 15_000);
     }

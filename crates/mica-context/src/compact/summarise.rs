@@ -30,8 +30,8 @@ pub struct Job<'a> {
     pub cut: Cut,
     /// What the summary should pay attention to, in the user's words.
     pub focus: Option<&'a str>,
-    /// Whether the whole window and an answer still fit.
-    pub fits: bool,
+    /// Tokens that a summary may have when it is asked for with the whole window. `None` when that does not fit.
+    pub whole: Option<u64>,
     /// Tokens of input that a request may have.
     pub room: u64,
     /// How marks are planned.
@@ -99,8 +99,8 @@ impl Default for AskModel {
 impl Summarise for AskModel {
     async fn summarise(&self, job: Job<'_>) -> Summarised {
         let mut usage = Usage::default();
-        if job.fits {
-            let summary = self.ask(&job, whole(&job), &mut usage).await;
+        if let Some(room) = job.whole {
+            let summary = self.ask(&job, whole(&job, room), &mut usage).await;
             match summary {
                 // A model that calls a tool instead, or runs out of room, may do better without the tools in sight.
                 Err(
@@ -155,8 +155,12 @@ async fn outcome(mut stream: mica_ai::ModelStream) -> Option<(Assistant, Option<
 }
 
 /// The conversation as it is, and what to do with it.
-fn whole(job: &Job<'_>) -> Request {
+fn whole(job: &Job<'_>, room: u64) -> Request {
     let mut request = job.cx.request();
+    // Only where it must be: with some models how much may be thought depends on it, and with that the cache.
+    if request.output_limit() > room {
+        request.max_output = Some(room);
+    }
     request.messages = job.messages.to_vec();
     request.messages.push(User::text(instructions(job, "the conversation above")).into());
     request.cache.marks = breakpoints::plan_aside(&request, job.marks);
@@ -197,7 +201,7 @@ fn instructions(job: &Job<'_>, what: &str) -> String {
         );
     }
     if let Some(kept) = job.messages.get(job.cut.first_kept)
-        && job.fits
+        && job.whole.is_some()
     {
         text.push_str(&format!(
             "\n\nThe end of the conversation stays in the window, from {} on. Summarise what comes before it.",

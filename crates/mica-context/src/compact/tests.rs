@@ -246,7 +246,7 @@ fn a_turn_that_is_split_is_summarised_apart() {
         messages: &cx.messages,
         cut: found,
         focus: None,
-        fits: true,
+        whole: Some(4_000),
         room: 100_000,
         marks: MarkSettings::default(),
     };

@@ -6,7 +6,7 @@ use mica_ai::model::{Effort, Model};
 use mica_ai::{Content, Dialect, Message, User};
 
 use super::*;
-use crate::breakpoints::{self, MarkSettings};
+use crate::breakpoints::MarkSettings;
 
 fn facts(kind: CacheKind) -> CacheFacts {
     CacheFacts { kind, minimum: 1024, max_marks: 4, lookback: 20, ttl_minutes: vec![5] }
