@@ -1,6 +1,6 @@
 //! A run as text: the answer on standard output, what the agent does on standard error.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -28,19 +28,28 @@ struct Inner {
     err: Box<dyn Write + Send>,
     colour: bool,
     thoughts: Thoughts,
-    /// Whether the last thing printed to `out` ended its line.
+    /// Whether somebody watches `out`: then every piece is shown at once. A pipe gets whole lines, which costs a tenth.
+    watched: bool,
+    /// Whether the last thing printed to `out` left its line open.
     line_open: bool,
 }
 
 impl TextPrinter {
     /// Prints answers to `out` and everything else to `err`.
     pub fn new(
-        out: impl Write + Send + 'static,
+        out: impl Write + IsTerminal + Send + 'static,
         err: impl Write + Send + 'static,
         colour: bool,
         thoughts: Thoughts,
     ) -> Arc<Self> {
-        let inner = Inner { out: Box::new(out), err: Box::new(err), colour, thoughts, line_open: false };
+        let inner = Inner {
+            watched: out.is_terminal(),
+            out: Box::new(out),
+            err: Box::new(err),
+            colour,
+            thoughts,
+            line_open: false,
+        };
         Arc::new(Self { inner: Mutex::new(inner) })
     }
 }
@@ -108,7 +117,7 @@ impl Inner {
             StreamEvent::TextDelta { text, .. } => {
                 self.line_open = !text.ends_with('\n');
                 self.out.write_all(text.as_bytes())?;
-                self.out.flush()
+                if self.watched { self.out.flush() } else { Ok(()) }
             }
             StreamEvent::TextEnd { .. } => self.end_line(),
             StreamEvent::ThinkingDelta { text, .. } if self.thoughts == Thoughts::Shown => {
