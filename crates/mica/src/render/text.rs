@@ -1,7 +1,7 @@
 //! A run as text: the answer on standard output, what the agent does on standard error.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::{Event, EventKind, Listener};
@@ -9,13 +9,13 @@ use mica_ai::message::ResultStatus;
 use mica_ai::{Message, StreamEvent};
 use serde_json::Value;
 
-/// Whether what the model thinks is shown.
+/// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thoughts {
-    /// Dimly.
-    Shown,
-    /// Not.
-    Hidden,
+pub enum Audience {
+    /// Somebody who watches and answers. What the model thinks is shown, dimly.
+    Person,
+    /// Somebody, or something, that reads the answer later.
+    Reader,
 }
 
 /// Prints events as they come.
@@ -27,10 +27,17 @@ struct Inner {
     out: Box<dyn Write + Send>,
     err: Box<dyn Write + Send>,
     colour: bool,
-    thoughts: Thoughts,
-    /// Whether the last thing printed to `out` ended its line.
+    audience: Audience,
+    /// Whether the last thing that was printed left its line open.
     line_open: bool,
+    /// The last word of an open line of the answer.
+    word: String,
+    /// What happened since a person began to type, told when they are done.
+    held: Option<Vec<EventKind>>,
 }
+
+/// What is kept for a person who types for long. Then it is told all the same.
+const HELD: usize = 4096;
 
 impl TextPrinter {
     /// Prints answers to `out` and everything else to `err`.
@@ -38,23 +45,115 @@ impl TextPrinter {
         out: impl Write + Send + 'static,
         err: impl Write + Send + 'static,
         colour: bool,
-        thoughts: Thoughts,
+        audience: Audience,
     ) -> Arc<Self> {
-        let inner = Inner { out: Box::new(out), err: Box::new(err), colour, thoughts, line_open: false };
+        let inner = Inner {
+            out: Box::new(out),
+            err: Box::new(err),
+            colour,
+            audience,
+            line_open: false,
+            word: String::new(),
+            held: None,
+        };
         Arc::new(Self { inner: Mutex::new(inner) })
+    }
+
+    /// Says something that no event tells.
+    pub fn say(&self, mark: &str, text: &str) {
+        // A reader that went away is no reason to stop working: the session has it all.
+        let _ = self.inner().note(mark, text);
+    }
+
+    /// Asks a person: not dim, because it waits for them.
+    pub fn ask(&self, question: &str) {
+        let mut inner = self.inner();
+        let _ = inner.fresh_line().and_then(|()| writeln!(inner.err, "? {question}"));
+    }
+
+    /// Shows what a person is typing, on a row of its own. What happens meanwhile is held back.
+    pub fn typing(&self, line: &str, width: usize) {
+        let _ = self.inner().typing(line, width);
+    }
+
+    /// What a person typed is sent. What happens is still held back, so that what is said to it comes first.
+    pub fn typed(&self, line: &str) {
+        let mut inner = self.inner();
+        let _ = inner.typing("", 0).and_then(|()| writeln!(inner.err, "\r\x1b[K» {line}"));
+    }
+
+    /// The person types no more, and nothing is sent.
+    pub fn untyped(&self) {
+        let mut inner = self.inner();
+        if inner.held.is_some() {
+            let _ = write!(inner.err, "\r\x1b[K").and_then(|()| inner.err.flush());
+        }
+        let _ = inner.release();
+    }
+
+    /// Tells what was held back.
+    pub fn release(&self) {
+        let _ = self.inner().release();
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
 impl Listener for TextPrinter {
     async fn event(&self, event: Event) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        // A reader that went away is no reason to stop working: the session has it all.
-        let _ = inner.print(&event.kind);
+        let _ = self.inner().tell(event.kind);
     }
 }
 
 impl Inner {
+    /// Prints an event, or keeps it while somebody types.
+    fn tell(&mut self, event: EventKind) -> std::io::Result<()> {
+        match &mut self.held {
+            None => self.print(&event),
+            Some(held) => {
+                held.push(event);
+                if held.len() < HELD { Ok(()) } else { self.release() }
+            }
+        }
+    }
+
+    fn typing(&mut self, line: &str, width: usize) -> std::io::Result<()> {
+        if self.held.is_none() {
+            // A word that is cut goes to where the answer goes on.
+            if self.colour && !self.word.is_empty() && self.line_open {
+                write!(self.out, "\x1b[{}D\x1b[K", self.word.chars().count())?;
+            } else {
+                self.word.clear();
+            }
+            let word = std::mem::take(&mut self.word);
+            self.end_line()?;
+            self.word = word;
+            self.held = Some(Vec::new());
+        }
+        // The end of a line that is too long for one row: a row can be cleared, several cannot.
+        let room = width.saturating_sub(4);
+        let hidden = line.chars().count().saturating_sub(room);
+        let shown: String = line.chars().skip(hidden).collect();
+        write!(self.err, "\r\x1b[K» {shown}")?;
+        self.err.flush()
+    }
+
+    fn release(&mut self) -> std::io::Result<()> {
+        let Some(held) = self.held.take() else { return Ok(()) };
+        if !self.word.is_empty() {
+            self.line_open = true;
+            self.out.write_all(self.word.as_bytes())?;
+            self.out.flush()?;
+        }
+        for event in held {
+            self.print(&event)?;
+        }
+        Ok(())
+    }
+
     fn print(&mut self, event: &EventKind) -> std::io::Result<()> {
         match event {
             EventKind::Answer { delta, .. } => self.delta(delta)?,
@@ -90,13 +189,15 @@ impl Inner {
                     "…",
                     &format!(
                         "{}: {} ({} → {} tokens)",
-                        change.kind, change.reason, change.before, change.after
+                        change.kind.replace('_', " "),
+                        change.reason,
+                        change.before,
+                        change.after
                     ),
                 )?;
             }
-            EventKind::ApprovalAsked { ask } => {
-                self.note("?", &format!("{} {}: {}", ask.call.name, brief(&ask.arguments), ask.reason))?;
-            }
+            // Who takes the answer asks: here it would be asked twice.
+            EventKind::ApprovalAsked { .. } => {}
             EventKind::Notice { text } => self.note("…", text)?,
             _ => {}
         }
@@ -107,21 +208,27 @@ impl Inner {
         match delta {
             StreamEvent::TextDelta { text, .. } => {
                 self.line_open = !text.ends_with('\n');
+                match text.rfind(char::is_whitespace) {
+                    None => self.word.push_str(text),
+                    Some(at) => self.word = text.get(at..).unwrap_or_default().trim_start().to_owned(),
+                }
                 self.out.write_all(text.as_bytes())?;
                 self.out.flush()
             }
             StreamEvent::TextEnd { .. } => self.end_line(),
-            StreamEvent::ThinkingDelta { text, .. } if self.thoughts == Thoughts::Shown => {
+            StreamEvent::ThinkingDelta { text, .. } if self.audience == Audience::Person => {
+                self.line_open = !text.ends_with('\n');
                 let text = if self.colour { format!("\x1b[2m{text}\x1b[0m") } else { text.clone() };
                 self.err.write_all(text.as_bytes())?;
                 self.err.flush()
             }
-            StreamEvent::ThinkingEnd { .. } if self.thoughts == Thoughts::Shown => writeln!(self.err),
+            StreamEvent::ThinkingEnd { .. } if self.audience == Audience::Person => self.end_line(),
             _ => Ok(()),
         }
     }
 
     fn end_line(&mut self) -> std::io::Result<()> {
+        self.word.clear();
         if self.line_open {
             self.line_open = false;
             writeln!(self.out)?;
@@ -130,8 +237,13 @@ impl Inner {
         Ok(())
     }
 
+    /// As [`Inner::end_line`]; what a person typed has ended it already.
+    fn fresh_line(&mut self) -> std::io::Result<()> {
+        if self.held.is_some() { Ok(()) } else { self.end_line() }
+    }
+
     fn note(&mut self, mark: &str, text: &str) -> std::io::Result<()> {
-        self.end_line()?;
+        self.fresh_line()?;
         if self.colour {
             writeln!(self.err, "\x1b[2m{mark} {text}\x1b[0m")
         } else {
