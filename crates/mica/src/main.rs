@@ -61,7 +61,7 @@ async fn run(cli: &Cli) -> Result<Exit> {
     let surroundings = Surroundings::look(cli.run.directory.as_deref())?;
     let text = match &cli.command {
         None => return work(cli, &surroundings).await,
-        Some(Command::Rpc(_)) => return rpc(cli, &surroundings).await,
+        Some(Command::Rpc) => return rpc(cli, &surroundings).await,
         Some(Command::Completions { shell }) => {
             let mut out = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "mica", &mut out);
@@ -139,6 +139,6 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         listeners: vec![rpc::listener(&out)],
     })?;
-    rpc::serve(&work, tokio::io::stdin(), &out, questions).await?;
+    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions).await?;
     Ok(Exit::Done)
 }
