@@ -211,3 +211,36 @@ pub enum Output {
     /// Every event as a JSON line, as it happens
     StreamJson,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    const PAGE: &str = include_str!("../../../docs/cli.md");
+
+    /// What a command has that the page does not.
+    fn missing(command: &clap::Command, path: &str) -> Vec<String> {
+        let flags = command.get_arguments().filter_map(|argument| argument.get_long());
+        let flags = flags.filter(|flag| !["help", "version"].contains(flag));
+        let mut missing: Vec<String> = flags
+            .filter(|flag| !PAGE.contains(&format!("`--{flag}`")) && !PAGE.contains(&format!("`--{flag} ")))
+            .map(|flag| format!("{path} --{flag}"))
+            .collect();
+        for inner in command.get_subcommands() {
+            let path = format!("{path} {}", inner.get_name());
+            if !PAGE.contains(&path) {
+                missing.push(path.clone());
+            }
+            missing.extend(self::missing(inner, &path));
+        }
+        missing
+    }
+
+    #[test]
+    fn the_page_has_every_command_and_flag() {
+        assert_eq!(missing(&Cli::command(), "mica"), Vec::<String>::new());
+        Cli::command().debug_assert();
+    }
+}

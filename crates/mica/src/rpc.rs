@@ -194,7 +194,7 @@ pub async fn serve(
                 Some(line) => match serde_json::from_str::<Method>(&line) {
                     Err(error) => {
                         let id = serde_json::from_str::<Value>(&line).ok().and_then(|value| value.get("id").cloned());
-                        desk.answer(id.unwrap_or(Value::Null), Err(anyhow!("this is no request: {error}")));
+                        desk.answer(&id.unwrap_or(Value::Null), Err(anyhow!("this is no request: {error}")));
                     }
                     Ok(method) => desk.handle(method).await,
                 },
@@ -206,7 +206,7 @@ pub async fn serve(
             Some((id, outcome)) = outcomes.recv() => {
                 desk.running = false;
                 desk.asking = Asking::default();
-                desk.answer(id, outcome.map(|outcome| json!(outcome)));
+                desk.answer(&id, outcome.map(|outcome| json!(outcome)));
                 if !reading {
                     return Ok(());
                 }
@@ -226,7 +226,7 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    fn answer(&self, id: Value, answer: Result<Value>) {
+    fn answer(&self, id: &Value, answer: Result<Value>) {
         self.out.line(&match answer {
             Ok(result) => json!({ "id": id, "result": result }),
             Err(error) => json!({ "id": id, "error": { "message": format!("{error:#}") } }),
@@ -279,7 +279,7 @@ impl Desk<'_> {
             Method::Entries { id } => (id, self.entries()),
             Method::Fork { entry, id } => (id, tokio::task::block_in_place(|| self.fork(entry.as_deref()))),
         };
-        self.answer(id, answer);
+        self.answer(&id, answer);
     }
 
     /// Runs in a task of its own. The answer comes when the run ends.

@@ -228,6 +228,21 @@ async fn project_settings_need_trust() {
 }
 
 #[tokio::test]
+async fn the_settings_of_the_page_are_read() {
+    let page = include_str!("../../../docs/cli.md");
+    let settings = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let stage = Stage::new(Scenario::new()).await;
+    let home = stage.folder.path().join("home/config");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("config.toml"), settings).unwrap();
+    let models = finish(stage.command(&["models", "my-model"]), None).await;
+    let row = models.out.lines().nth(1).map(|row| row.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(row, Some(vec!["my-model", "chat", "32000", "8000", "?", "?", "local"]), "{}", models.err);
+    let doctor = finish(stage.command(&["doctor"]), None).await;
+    assert_eq!(doctor.code, Some(0), "{}", doctor.out);
+}
+
+#[tokio::test]
 async fn a_pipe_drives_an_agent() {
     let stage = Stage::new(reads_and_edits()).await;
     let url = stage.server.url("/v1");

@@ -196,9 +196,8 @@ impl Inner {
                     ),
                 )?;
             }
-            // Who takes the answer asks: here it would be asked twice.
-            EventKind::ApprovalAsked { .. } => {}
             EventKind::Notice { text } => self.note("…", text)?,
+            // Among them what is asked: whoever takes the answer asks.
             _ => {}
         }
         Ok(())
