@@ -151,6 +151,9 @@ async fn a_session_goes_on_with_everything_that_was_said() {
     let id = sessions[0]["id"].as_str().unwrap();
     let exported = finish(stage.command(&["sessions", "export", id, "--form", "html"]), None).await;
     assert!(exported.out.contains("It was world.") && exported.out.contains("</html>"));
+    // Once taken for the form of a run's output.
+    let written = finish(stage.command(&["sessions", "export", id, "--output", "said.md"]), None).await;
+    assert_eq!((written.code, written.out.as_str()), (Some(0), "said.md is written\n"), "{}", written.err);
     assert_eq!(finish(stage.command(&["sessions", "rm", id]), None).await.code, Some(0));
     assert_eq!(finish(stage.command(&["sessions", "list", "--json"]), None).await.out.trim(), "[]");
 }
