@@ -32,6 +32,8 @@ struct Inner {
     line_open: bool,
     /// The last word of an open line of the answer.
     word: String,
+    /// What the row of a person who types has on it.
+    shown: String,
     /// What happened since a person began to type, told when they are done.
     held: Option<Vec<EventKind>>,
 }
@@ -54,6 +56,7 @@ impl TextPrinter {
             audience,
             line_open: false,
             word: String::new(),
+            shown: String::new(),
             held: None,
         };
         Arc::new(Self { inner: Mutex::new(inner) })
@@ -67,8 +70,7 @@ impl TextPrinter {
 
     /// Asks a person: not dim, because it waits for them.
     pub fn ask(&self, question: &str) {
-        let mut inner = self.inner();
-        let _ = inner.fresh_line().and_then(|()| writeln!(inner.err, "? {question}"));
+        let _ = self.inner().ask(question);
     }
 
     /// Shows what a person is typing, on a row of its own. What happens meanwhile is held back.
@@ -137,12 +139,16 @@ impl Inner {
         let room = width.saturating_sub(4);
         let hidden = line.chars().count().saturating_sub(room);
         let shown: String = line.chars().skip(hidden).collect();
-        write!(self.err, "\r\x1b[K» {shown}")?;
+        if shown != self.shown || shown.is_empty() {
+            write!(self.err, "\r\x1b[K» {shown}")?;
+            self.shown = shown;
+        }
         self.err.flush()
     }
 
     fn release(&mut self) -> std::io::Result<()> {
         let Some(held) = self.held.take() else { return Ok(()) };
+        self.shown.clear();
         if !self.word.is_empty() {
             self.line_open = true;
             self.out.write_all(self.word.as_bytes())?;
@@ -239,6 +245,16 @@ impl Inner {
     /// As [`Inner::end_line`]; what a person typed has ended it already.
     fn fresh_line(&mut self) -> std::io::Result<()> {
         if self.held.is_some() { Ok(()) } else { self.end_line() }
+    }
+
+    /// Asks, after all that was held back: somebody who is typing should know what they answer.
+    fn ask(&mut self, question: &str) -> std::io::Result<()> {
+        if self.held.is_some() {
+            write!(self.err, "\r\x1b[K")?;
+            self.release()?;
+        }
+        self.end_line()?;
+        writeln!(self.err, "? {question}")
     }
 
     fn note(&mut self, mark: &str, text: &str) -> std::io::Result<()> {
