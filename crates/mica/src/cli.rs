@@ -24,7 +24,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Drive an agent over a pipe: JSON lines in, JSON lines out
-    Rpc(RpcFlags),
+    Rpc,
     /// Look at, export, fork and delete sessions
     Sessions {
         /// What to do with them
@@ -138,10 +138,6 @@ pub enum ConfigCommand {
     Paths,
 }
 
-/// How an agent over a pipe is set up.
-#[derive(Debug, Args)]
-pub struct RpcFlags {}
-
 /// How a run goes. These flags win over every configuration file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RunFlags {
@@ -149,16 +145,16 @@ pub struct RunFlags {
     #[arg(short, long, value_name = "PROMPT")]
     pub prompt: Option<String>,
     /// What is printed
-    #[arg(long, value_enum, value_name = "FORM", global = true)]
+    #[arg(long, value_enum, value_name = "FORM")]
     pub output: Option<Output>,
     /// Go on with the newest session of this folder
-    #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
+    #[arg(long = "continue", short = 'c', conflicts_with = "resume", global = true)]
     pub go_on: bool,
     /// Go on with this session: its id, or the beginning of it
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", global = true)]
     pub resume: Option<String>,
     /// Keep no session
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub no_session: bool,
     /// The model, as `MODEL` or `ENDPOINT/MODEL`
     #[arg(long, short, value_name = "NAME", global = true)]
@@ -196,7 +192,7 @@ pub struct RunFlags {
     /// Allow every call that the mode allows, without asking
     #[arg(long, short, global = true)]
     pub yes: bool,
-    /// The plain interactive mode, without a full screen
+    /// The plain interactive mode: rows of text that scroll, no full screen. It is the only one
     #[arg(long)]
     pub plain: bool,
     /// Work in this folder
@@ -214,4 +210,37 @@ pub enum Output {
     Json,
     /// Every event as a JSON line, as it happens
     StreamJson,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    const PAGE: &str = include_str!("../../../docs/cli.md");
+
+    /// What a command has that the page does not.
+    fn missing(command: &clap::Command, path: &str) -> Vec<String> {
+        let flags = command.get_arguments().filter_map(|argument| argument.get_long());
+        let flags = flags.filter(|flag| !["help", "version"].contains(flag));
+        let mut missing: Vec<String> = flags
+            .filter(|flag| !PAGE.contains(&format!("`--{flag}`")) && !PAGE.contains(&format!("`--{flag} ")))
+            .map(|flag| format!("{path} --{flag}"))
+            .collect();
+        for inner in command.get_subcommands() {
+            let path = format!("{path} {}", inner.get_name());
+            if !PAGE.contains(&path) {
+                missing.push(path.clone());
+            }
+            missing.extend(self::missing(inner, &path));
+        }
+        missing
+    }
+
+    #[test]
+    fn the_page_has_every_command_and_flag() {
+        assert_eq!(missing(&Cli::command(), "mica"), Vec::<String>::new());
+        Cli::command().debug_assert();
+    }
 }

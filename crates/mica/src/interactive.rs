@@ -2,12 +2,14 @@
 //! it; Ctrl-C stops it.
 
 use anyhow::Result;
-use mica_agent::{Ask, Decision, Outcome};
+use mica_agent::{Ask, Decision, Decisions, Outcome};
+use mica_ai::Content;
 use mica_policy::mode::Mode;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
+use crate::keeping::Keeper;
 use crate::questions::Question;
-use crate::render::text::brief;
+use crate::render::text::{TextPrinter, brief};
 use crate::terminal::{Input, Terminal};
 use crate::work::Work;
 
@@ -15,8 +17,9 @@ const HELP: &str = "\
 /help              this
 /mode [MODE]       how much may be done: ask, plan or edit
 /compact [FOCUS]   summarise the conversation before the next answer
-/usage             what the conversation took so far
+/usage             what the last run took, and how full the window is
 /tools             what the model can call
+/model             which model is asked, and where
 /session           where this is kept
 /quit              leave (also Ctrl-D)
 
@@ -27,14 +30,36 @@ While the agent works, what you type joins before its next step; Ctrl-C stops it
 ///
 /// # Errors
 /// When the agent cannot be asked at all.
-#[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
-pub async fn run(work: &Work, mut terminal: Terminal, mut questions: mpsc::Receiver<Question>) -> Result<()> {
+#[allow(clippy::print_stdout, reason = "a program speaks")]
+pub async fn run(
+    work: &Work,
+    printer: &TextPrinter,
+    mut terminal: Terminal,
+    mut questions: mpsc::Receiver<Question>,
+) -> Result<()> {
     println!(
         "mica  {} at {}  ({} mode; /help)",
         work.choice.model.name,
         work.choice.endpoint.name,
         work.mode.get().name()
     );
+    // A run that was waiting for this person goes on with their answers.
+    if let Some(waiting) = work.keeper.as_ref().and_then(Keeper::waiting) {
+        let (reply, answers) = oneshot::channel();
+        let asks = waiting.asks.clone();
+        let running = async {
+            match answers.await {
+                Err(_) => Ok(Outcome::Suspended { asks: waiting.asks }),
+                Ok(given) => {
+                    let ids = waiting.asks.into_iter().map(|ask| ask.call.id);
+                    work.resume_waiting(Decisions(ids.zip(given).collect())).await
+                }
+            }
+        };
+        let open = Open { question: Question { asks, reply }, given: Vec::new() };
+        open.ask(printer);
+        attend(work, running, Some(open), printer, &mut terminal, &mut questions).await?;
+    }
     loop {
         let line = match terminal.line(&format!("{}> ", work.mode.get().name())).await {
             Input::Line(line) => line,
@@ -52,20 +77,45 @@ pub async fn run(work: &Work, mut terminal: Terminal, mut questions: mpsc::Recei
             }
             continue;
         }
-        terminal.watch();
-        let outcome = attend(work, line, &mut terminal, &mut questions).await;
-        terminal.unwatch();
-        match outcome? {
-            Outcome::Completed => {}
-            Outcome::Exhausted { limit } => eprintln!("… stopped: {limit}"),
-            Outcome::Suspended { .. } => eprintln!("… waiting for an approval"),
-            Outcome::Aborted => eprintln!("… stopped"),
-            Outcome::Failed { error } => eprintln!("✗ {}", for_person(&error)),
-        }
-        for message in work.agent.take_back() {
-            eprintln!("… not sent: {message:?}");
-        }
+        attend(work, work.prompt(line), None, printer, &mut terminal, &mut questions).await?;
     }
+}
+
+/// Runs while listening to the person, and says how it ended.
+async fn attend(
+    work: &Work,
+    running: impl Future<Output = Result<Outcome>>,
+    open: Option<Open>,
+    printer: &TextPrinter,
+    terminal: &mut Terminal,
+    questions: &mut mpsc::Receiver<Question>,
+) -> Result<()> {
+    terminal.watch();
+    let outcome = listen(work, running, open, printer, terminal, questions).await;
+    terminal.unwatch().await;
+    match outcome? {
+        Outcome::Completed => {}
+        Outcome::Exhausted { limit } => printer.say("…", &format!("stopped: {limit}")),
+        Outcome::Suspended { .. } => printer.say("…", "waiting for an approval"),
+        Outcome::Aborted => printer.say("…", "stopped"),
+        Outcome::Failed { error } => printer.say("✗", &for_person(&error)),
+    }
+    let unsaid = work.agent.take_back();
+    if !unsaid.is_empty() {
+        printer.say("…", "what you typed was not sent; it is in the prompt");
+    }
+    for message in unsaid {
+        terminal.draft(&text_of(&message.content));
+    }
+    Ok(())
+}
+
+fn text_of(content: &[Content]) -> String {
+    let texts = content.iter().filter_map(|content| match content {
+        Content::Text { text } => Some(text.as_str()),
+        Content::Image(_) => None,
+    });
+    texts.collect::<Vec<_>>().join(" ")
 }
 
 /// What to tell a person about a failure.
@@ -76,35 +126,39 @@ pub fn for_person(error: &mica_agent::RunError) -> String {
     }
 }
 
-/// Runs a prompt while listening to the person.
-#[allow(clippy::print_stderr, reason = "a program speaks")]
-async fn attend(
+async fn listen(
     work: &Work,
-    prompt: &str,
+    running: impl Future<Output = Result<Outcome>>,
+    mut open: Option<Open>,
+    printer: &TextPrinter,
     terminal: &mut Terminal,
     questions: &mut mpsc::Receiver<Question>,
 ) -> Result<Outcome> {
-    let running = work.prompt(prompt);
     tokio::pin!(running);
-    let mut open: Option<Open> = None;
     loop {
         tokio::select! {
             outcome = &mut running => return outcome,
             Some(question) = questions.recv() => {
                 let asking = Open { question, given: Vec::new() };
-                asking.ask();
+                asking.ask(printer);
                 open = Some(asking);
             }
-            typed = terminal.typed() => match (typed, open.take()) {
-                (Some(Input::Line(line)), Some(asked)) => open = asked.answered(&line),
+            typed = terminal.typed() => {
+                match (typed, open.take()) {
+                (Some(Input::Line(line)), Some(asked)) => open = asked.answered(&line, printer),
                 (Some(Input::Line(line)), None) if !line.trim().is_empty() => match work.agent.steer(line.trim()) {
-                    Ok(()) => eprintln!("… joins before the next step"),
-                    Err(full) => eprintln!("✗ {full}"),
+                    Ok(()) => printer.say("…", "joins before the next step"),
+                    Err(full) => printer.say("✗", &full.to_string()),
                 },
                 (Some(Input::Line(_)), None) => {}
                 (Some(Input::Interrupt | Input::End) | None, _) => work.agent.abort(),
-            },
-            _ = tokio::signal::ctrl_c() => work.agent.abort(),
+            }
+                printer.release();
+            }
+            _ = tokio::signal::ctrl_c() => {
+                open = None;
+                work.agent.abort();
+            }
         }
     }
 }
@@ -120,26 +174,30 @@ impl Open {
         self.question.asks.get(self.given.len())
     }
 
-    #[allow(clippy::print_stderr, reason = "a program speaks")]
-    fn ask(&self) {
+    fn ask(&self, printer: &TextPrinter) {
         if let Some(ask) = self.current() {
-            eprintln!("? {} {}", ask.call.name, brief(&ask.arguments));
-            eprintln!("  {}. [y]es, [n]o, or say what to do instead:", ask.reason.trim_end_matches('.'));
+            let what = format!("{} {}", ask.call.name, brief(&ask.arguments));
+            let why = ask.reason.trim_end_matches('.');
+            printer.ask(&format!("{what}\n  {why}. [y]es, [n]o, or say what to do instead:"));
         }
     }
 
-    /// Takes an answer. `None` when all are given.
-    fn answered(mut self, line: &str) -> Option<Self> {
+    /// Takes an answer. `None` when all are given. An empty line is no answer: Enter is hit too easily.
+    fn answered(mut self, line: &str, printer: &TextPrinter) -> Option<Self> {
         self.given.push(match line.trim() {
-            "y" | "yes" => Decision::Allow,
-            "" | "n" | "no" => Decision::Deny { reason: "no".to_owned() },
+            "" => {
+                self.ask(printer);
+                return Some(self);
+            }
+            "y" | "yes" | "Y" => Decision::Allow,
+            "n" | "no" | "N" => Decision::Deny { reason: "no".to_owned() },
             other => Decision::Deny { reason: other.to_owned() },
         });
         if self.given.len() == self.question.asks.len() {
             let _ = self.question.reply.send(self.given);
             return None;
         }
-        self.ask();
+        self.ask(printer);
         Some(self)
     }
 }
@@ -169,6 +227,10 @@ async fn command_of(work: &Work, command: &str) -> Said {
         }
         "usage" => work.usage().await,
         "tools" => work.tools().await,
+        "model" if rest.is_empty() => work.asked(),
+        "model" => {
+            "the model of a conversation is chosen at the start: mica --continue --model NAME".to_owned()
+        }
         "session" => work.place(),
         other => format!("there is no command /{other}; /help lists them"),
     })

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::questions::Questions;
 use crate::reach::Reach;
 use crate::render::json::JsonLines;
-use crate::render::text::{TextPrinter, Thoughts};
+use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
 use crate::terminal::Terminal;
 use crate::work::{Parts, Work};
@@ -61,7 +61,7 @@ async fn run(cli: &Cli) -> Result<Exit> {
     let surroundings = Surroundings::look(cli.run.directory.as_deref())?;
     let text = match &cli.command {
         None => return work(cli, &surroundings).await,
-        Some(Command::Rpc(_)) => return rpc(cli, &surroundings).await,
+        Some(Command::Rpc) => return rpc(cli, &surroundings).await,
         Some(Command::Completions { shell }) => {
             let mut out = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "mica", &mut out);
@@ -114,17 +114,17 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         return once::run(&values, &cli.run, surroundings).await;
     }
     let (approver, questions) = Questions::new();
-    let colour = std::io::stderr().is_terminal();
-    let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Thoughts::Shown);
+    let colour = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Person);
     let work = Work::begin(Parts {
         values: &values,
         flags: &cli.run,
         surroundings,
         approver: Some(Arc::new(approver)),
-        listeners: vec![printer],
+        listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
     })?;
-    let terminal = Terminal::open(true, Some(surroundings.data.join("history")));
-    interactive::run(&work, terminal, questions).await?;
+    let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
+    interactive::run(&work, &printer, terminal, questions).await?;
     Ok(Exit::Done)
 }
 
@@ -139,6 +139,6 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         listeners: vec![rpc::listener(&out)],
     })?;
-    rpc::serve(&work, tokio::io::stdin(), &out, questions).await?;
+    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions).await?;
     Ok(Exit::Done)
 }

@@ -12,7 +12,7 @@ use crate::config::Values;
 use crate::exit::Exit;
 use crate::interactive::for_person;
 use crate::render::json::{JsonLines, Summary};
-use crate::render::text::{TextPrinter, Thoughts};
+use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
 use crate::work::{Parts, Work};
 
@@ -27,7 +27,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     let listener: Option<Arc<dyn Listener>> = match output {
         Output::Text => {
             let colour = std::io::stderr().is_terminal();
-            Some(TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Thoughts::Hidden))
+            Some(TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Reader))
         }
         Output::StreamJson => Some(lines.clone()),
         Output::Json => None,
@@ -44,11 +44,9 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
             (_, Some(prompt)) => work.prompt(&prompt).await,
             // The run that waited goes on: what the rules allow now is allowed, the rest is asked again.
             (Some(waiting), None) => {
-                let tally = waiting.tally.clone();
-                work.agent.with(|cx| cx.tally = tally).await?;
                 let answer = |call| (call, if flags.yes { Decision::Allow } else { refused() });
                 let ids = waiting.asks.iter().map(|ask| ask.call.id.clone());
-                work.resume(Decisions(ids.map(answer).collect())).await
+                work.resume_waiting(Decisions(ids.map(answer).collect())).await
             }
         }
     };

@@ -86,7 +86,7 @@ fn catalogue(values: &Values) -> Result<Catalogue> {
     if values.models.is_empty() {
         return Ok(Catalogue::builtin().clone());
     }
-    let overrides = Table::from_iter([("models".to_owned(), Value::Table(values.models.clone()))]);
+    let overrides = Table::from_iter([("model".to_owned(), Value::Table(values.models.clone()))]);
     Catalogue::builtin()
         .with_overrides(&overrides.to_string())
         .context("the settings under [models] are wrong")

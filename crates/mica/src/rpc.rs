@@ -1,22 +1,26 @@
 //! An agent over a pipe: JSON lines in, JSON lines out.
 //!
 //! A request is `{"id": …, "method": …, …}`; its answer is `{"id": …, "result": …}` or `{"id": …, "error": {"message"}}`.
-//! Events are lines without an `id`: `{"event": {…}}`. Everything written is one line.
+//! Events are lines without an `id`: `{"event": {…}}`. Everything written is one line. `docs/rpc.md` has every method.
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, anyhow};
 use async_trait::async_trait;
 use mica_agent::{Decision, Decisions, Event, Listener, Outcome};
 use mica_ai::id::CallId;
 use mica_policy::mode::Mode;
+use mica_session::entry::Body;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 
+use crate::commands::sessions;
+use crate::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::json::JsonLines;
+use crate::surroundings::Surroundings;
 use crate::work::Work;
 
 /// What can be asked.
@@ -55,6 +59,41 @@ enum Method {
     /// Answer questions: a decision for each call. The run goes on when every call that is asked about is decided.
     Approve {
         decisions: Vec<Answer>,
+        #[serde(default)]
+        id: Value,
+    },
+    /// Go on with a run that was waiting when the session was opened. Answered when the run ends.
+    Resume {
+        decisions: Vec<Answer>,
+        #[serde(default)]
+        id: Value,
+    },
+    /// What the last run took, and how full the window is.
+    Usage {
+        #[serde(default)]
+        id: Value,
+    },
+    /// Which model is asked, and where.
+    Model {
+        #[serde(default)]
+        id: Value,
+    },
+    /// The sessions of this folder, or of all.
+    Sessions {
+        #[serde(default)]
+        all: bool,
+        #[serde(default)]
+        id: Value,
+    },
+    /// Which entry keeps which message of this session.
+    Entries {
+        #[serde(default)]
+        id: Value,
+    },
+    /// Begin a new session with what this one said until an entry.
+    Fork {
+        #[serde(default)]
+        entry: Option<String>,
         #[serde(default)]
         id: Value,
     },
@@ -134,19 +173,19 @@ impl Asking {
 /// When the input cannot be read.
 pub async fn serve(
     work: &Work,
+    surroundings: &Surroundings,
     input: impl AsyncRead + Unpin,
     out: &Arc<JsonLines>,
     mut questions: mpsc::Receiver<Question>,
 ) -> Result<()> {
     let mut lines = BufReader::new(input).lines();
-    let mut asking = Asking::default();
     let (ended, mut outcomes) = mpsc::channel::<(Value, Result<Outcome>)>(4);
-    let mut running = false;
+    let mut desk = Desk { work, surroundings, out, ended, asking: Asking::default(), running: false };
     let mut reading = true;
     loop {
         tokio::select! {
             line = lines.next_line(), if reading => match line? {
-                None if running => {
+                None if desk.running => {
                     work.agent.abort();
                     reading = false;
                 }
@@ -155,22 +194,19 @@ pub async fn serve(
                 Some(line) => match serde_json::from_str::<Method>(&line) {
                     Err(error) => {
                         let id = serde_json::from_str::<Value>(&line).ok().and_then(|value| value.get("id").cloned());
-                        fail(out, &id.unwrap_or(Value::Null), &format!("this is no request: {error}"));
+                        desk.answer(&id.unwrap_or(Value::Null), Err(anyhow!("this is no request: {error}")));
                     }
-                    Ok(method) => handle(work, method, out, &mut asking, &mut running, &ended),
+                    Ok(method) => desk.handle(method).await,
                 },
             },
             Some(question) = questions.recv() => {
-                asking.open = Some(question);
-                asking.settle();
+                desk.asking.open = Some(question);
+                desk.asking.settle();
             }
             Some((id, outcome)) = outcomes.recv() => {
-                running = false;
-                asking = Asking::default();
-                match outcome {
-                    Ok(outcome) => out.line(&json!({ "id": id, "result": outcome })),
-                    Err(error) => fail(out, &id, &format!("{error:#}")),
-                }
+                desk.running = false;
+                desk.asking = Asking::default();
+                desk.answer(&id, outcome.map(|outcome| json!(outcome)));
                 if !reading {
                     return Ok(());
                 }
@@ -179,72 +215,157 @@ pub async fn serve(
     }
 }
 
-fn handle(
-    work: &Work,
-    method: Method,
-    out: &Arc<JsonLines>,
-    asking: &mut Asking,
-    running: &mut bool,
-    ended: &mpsc::Sender<(Value, Result<Outcome>)>,
-) {
-    let done = |id: Value| out.line(&json!({ "id": id, "result": {} }));
-    match method {
-        Method::Prompt { id, .. } if *running => fail(out, &id, &mica_agent::Busy.to_string()),
-        Method::Prompt { text, id } => {
-            *running = true;
-            let (work, ended) = (work.clone(), ended.clone());
-            tokio::spawn(async move {
-                let outcome = work.prompt(&text).await;
-                let _ = ended.send((id, outcome)).await;
-            });
-        }
-        Method::Steer { text, id } => match work.agent.steer(text) {
-            Ok(()) => done(id),
-            Err(full) => fail(out, &id, &full.to_string()),
-        },
-        Method::FollowUp { text, id } => match work.agent.follow_up(text) {
-            Ok(()) => done(id),
-            Err(full) => fail(out, &id, &full.to_string()),
-        },
-        Method::Interrupt { text, id } => match work.agent.interrupt(text) {
-            Ok(()) => done(id),
-            Err(full) => fail(out, &id, &full.to_string()),
-        },
-        Method::Abort { id } => {
-            work.agent.abort();
-            done(id);
-        }
-        Method::Approve { id, .. } if !*running => fail(out, &id, "nothing is asked: no run goes on"),
-        Method::Approve { decisions, id } => {
-            asking.given.extend(decisions.into_iter().map(|answer| (answer.call, answer.decision)));
-            asking.settle();
-            done(id);
-        }
-        Method::State { id } => {
-            let asks = asking.open.as_ref().map(|question| question.asks.clone()).unwrap_or_default();
-            out.line(&json!({ "id": id, "result": {
-                "running": running,
-                "mode": work.mode.get().name(),
-                "model": work.choice.model.id,
-                "endpoint": work.choice.endpoint.name,
-                "session": work.session_id(),
-                "asks": asks,
-            } }));
-        }
-        Method::Mode { mode, id } => match mode.parse::<Mode>() {
-            Ok(mode) => {
-                work.mode.set(mode);
-                done(id);
+/// Where requests are handled.
+struct Desk<'a> {
+    work: &'a Work,
+    surroundings: &'a Surroundings,
+    out: &'a JsonLines,
+    ended: mpsc::Sender<(Value, Result<Outcome>)>,
+    asking: Asking,
+    running: bool,
+}
+
+impl Desk<'_> {
+    fn answer(&self, id: &Value, answer: Result<Value>) {
+        self.out.line(&match answer {
+            Ok(result) => json!({ "id": id, "result": result }),
+            Err(error) => json!({ "id": id, "error": { "message": format!("{error:#}") } }),
+        });
+    }
+
+    async fn handle(&mut self, method: Method) {
+        let work = self.work;
+        let (id, answer) = match method {
+            Method::Prompt { id, .. } | Method::Resume { id, .. } if self.running => {
+                (id, Err(mica_agent::Busy.into()))
             }
-            Err(error) => fail(out, &id, &error.to_string()),
-        },
-        Method::Compact { focus, id } => {
-            work.window.request_compaction(focus);
-            done(id);
-        }
+            Method::Prompt { text, id } => {
+                let work = work.clone();
+                return self.start(id, async move { work.prompt(&text).await });
+            }
+            Method::Resume { decisions, id } => {
+                let (work, answers) = (work.clone(), Decisions(pairs(decisions)));
+                return self.start(id, async move { work.resume_waiting(answers).await });
+            }
+            Method::Steer { text, id } => (id, done(work.agent.steer(text))),
+            Method::FollowUp { text, id } => (id, done(work.agent.follow_up(text))),
+            Method::Interrupt { text, id } => (id, done(work.agent.interrupt(text))),
+            Method::Abort { id } => {
+                work.agent.abort();
+                (id, Ok(json!({})))
+            }
+            Method::Approve { id, .. } if !self.running => {
+                (id, Err(anyhow!("nothing is asked: no run goes on")))
+            }
+            Method::Approve { decisions, id } => {
+                self.asking.given.extend(pairs(decisions));
+                self.asking.settle();
+                (id, Ok(json!({})))
+            }
+            Method::State { id } => (id, Ok(self.state())),
+            Method::Mode { mode, id } => (id, done(mode.parse::<Mode>().map(|mode| work.mode.set(mode)))),
+            Method::Compact { focus, id } => {
+                work.window.request_compaction(focus);
+                (id, Ok(json!({})))
+            }
+            Method::Usage { id } => (id, self.usage().await),
+            Method::Model { id } => (id, Ok(self.model())),
+            Method::Sessions { all, id } => {
+                let project = (!all).then_some(self.surroundings.folder.as_path());
+                // Reading a folder of sessions can take a while; other tasks go on meanwhile.
+                let list = || sessions::rows(&sessions::folder(self.surroundings).list(project));
+                (id, Ok(json!({ "sessions": tokio::task::block_in_place(list) })))
+            }
+            Method::Entries { id } => (id, self.entries()),
+            Method::Fork { entry, id } => (id, tokio::task::block_in_place(|| self.fork(entry.as_deref()))),
+        };
+        self.answer(&id, answer);
+    }
+
+    /// Runs in a task of its own. The answer comes when the run ends.
+    fn start(&mut self, id: Value, running: impl Future<Output = Result<Outcome>> + Send + 'static) {
+        self.running = true;
+        let ended = self.ended.clone();
+        tokio::spawn(async move {
+            let outcome = running.await;
+            let _ = ended.send((id, outcome)).await;
+        });
+    }
+
+    fn state(&self) -> Value {
+        let asks = match &self.asking.open {
+            Some(question) => question.asks.clone(),
+            None if self.running => Vec::new(),
+            None => self
+                .work
+                .keeper
+                .as_ref()
+                .and_then(Keeper::waiting)
+                .map(|waiting| waiting.asks)
+                .unwrap_or_default(),
+        };
+        json!({
+            "running": self.running,
+            "mode": self.work.mode.get().name(),
+            "model": self.work.choice.model.id,
+            "endpoint": self.work.choice.endpoint.name,
+            "session": self.work.session_id(),
+            "asks": asks,
+        })
+    }
+
+    fn model(&self) -> Value {
+        let choice = &self.work.choice;
+        json!({
+            "model": choice.model.id,
+            "endpoint": choice.endpoint.name,
+            "dialect": choice.dialect.to_string(),
+            "url": choice.url(),
+            "context": choice.model.context,
+            "max_output": choice.model.max_output,
+        })
+    }
+
+    async fn usage(&self) -> Result<Value> {
+        let taken =
+            |cx: &mut mica_agent::Context| (cx.tally.turns, cx.tally.usage, self.work.window.report(cx));
+        let (turns, usage, window) = self.work.agent.with(taken).await?;
+        Ok(json!({
+            "turns": turns,
+            "usage": usage,
+            "window": { "tokens": window.fill.total(), "of": window.window, "shortened_at": window.threshold },
+        }))
+    }
+
+    fn keeper(&self) -> Result<&Keeper> {
+        self.work.keeper.as_ref().context("this conversation is not kept")
+    }
+
+    fn entries(&self) -> Result<Value> {
+        let branch = self.keeper()?.session().branch()?;
+        let entries: Vec<Value> = branch
+            .entries
+            .iter()
+            .filter_map(|entry| match &entry.body {
+                Body::Message { message } => Some(json!({ "entry": entry.id, "message": message.id() })),
+                _ => None,
+            })
+            .collect();
+        Ok(json!({ "entries": entries }))
+    }
+
+    fn fork(&self, entry: Option<&str>) -> Result<Value> {
+        let session = self.keeper()?.session();
+        let fork = sessions::fork(&sessions::folder(self.surroundings), &session, entry)?;
+        Ok(json!({ "session": fork.header().id }))
     }
 }
 
-fn fail(out: &Arc<JsonLines>, id: &Value, message: &str) {
-    out.line(&json!({ "id": id, "error": { "message": message } }));
+/// The empty result of what needs none.
+fn done<E: Into<anyhow::Error>>(outcome: Result<(), E>) -> Result<Value> {
+    outcome.map(|()| json!({})).map_err(Into::into)
+}
+
+fn pairs(answers: Vec<Answer>) -> Vec<(CallId, Decision)> {
+    answers.into_iter().map(|answer| (answer.call, answer.decision)).collect()
 }

@@ -1,7 +1,10 @@
-//! What a person types. One thread owns the keyboard: it edits a line when nothing runs, and listens for whole lines
-//! while something does.
+//! What a person types. One thread owns the keyboard: it edits a line when nothing runs, and gathers whole lines while
+//! something does.
+//!
+//! While a run goes on the terminal does not echo: a key would land in the middle of what is printed. What is typed is
+//! shown on a row of its own instead, and the printer waits until it is sent.
 
-use std::io::BufRead;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,12 +12,17 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use tokio::sync::mpsc;
 
+use crate::render::text::TextPrinter;
+use crate::terminal::keys::Keys;
+
+mod keys;
+
 /// Something a person did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// A line, without its end.
     Line(String),
-    /// Ctrl-C at the prompt.
+    /// Ctrl-C.
     Interrupt,
     /// Ctrl-D, or the end of the input.
     End,
@@ -22,39 +30,64 @@ pub enum Input {
 
 /// What the keyboard's thread should do next.
 enum Task {
-    /// Show a prompt and edit a line.
-    Edit(String),
+    /// Show a prompt and edit a line that begins as this.
+    Edit { prompt: String, initial: String },
     /// Listen for lines until told otherwise.
     Watch,
+}
+
+/// What the keyboard's thread tells.
+enum Told {
+    Input(Input),
+    /// It listens no more, and this was typed but not sent.
+    Still(String),
 }
 
 /// The keyboard.
 pub struct Terminal {
     tasks: SyncSender<Task>,
-    inputs: mpsc::Receiver<Input>,
+    told: mpsc::Receiver<Told>,
     watching: Arc<AtomicBool>,
+    /// Lines that were sent when nobody listened any more.
+    ahead: VecDeque<Input>,
+    /// What the next line begins as.
+    draft: String,
 }
 
-/// Lines that were typed ahead. A person does not type more; a pipe waits.
+/// Lines that were typed ahead. A person does not type more.
 const AHEAD: usize = 64;
 
 impl Terminal {
-    /// Takes the keyboard. With a person at it, lines can be edited and are remembered in `history`.
-    pub fn open(person: bool, history: Option<PathBuf>) -> Self {
+    /// Takes the keyboard. Lines can be edited and are remembered in `history`; what is typed while something runs is
+    /// shown by `printer`.
+    pub fn open(printer: Arc<TextPrinter>, history: Option<PathBuf>) -> Self {
         let (tasks, work) = sync_channel(4);
-        let (sender, inputs) = mpsc::channel(AHEAD);
+        let (sender, told) = mpsc::channel(AHEAD);
         let watching = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&watching);
-        std::thread::spawn(move || keyboard(&work, &sender, &flag, person, history));
-        Self { tasks, inputs, watching }
+        std::thread::spawn(move || keyboard(&work, &sender, &flag, &printer, history));
+        Self { tasks, told, watching, ahead: VecDeque::new(), draft: String::new() }
     }
 
     /// Asks for a line.
     pub async fn line(&mut self, prompt: &str) -> Input {
-        if self.tasks.send(Task::Edit(prompt.to_owned())).is_err() {
+        if let Some(input) = self.ahead.pop_front() {
+            return input;
+        }
+        let initial = std::mem::take(&mut self.draft);
+        if self.tasks.send(Task::Edit { prompt: prompt.to_owned(), initial }).is_err() {
             return Input::End;
         }
-        self.inputs.recv().await.unwrap_or(Input::End)
+        self.typed().await.unwrap_or(Input::End)
+    }
+
+    /// Puts something into the next line, for the person to send or to change.
+    pub fn draft(&mut self, text: &str) {
+        if !self.draft.is_empty() && !text.is_empty() {
+            self.draft.push(' ');
+        }
+        // The editor has one row of text: a break would send it.
+        self.draft.push_str(&text.replace('\n', " "));
     }
 
     /// Listens for lines while something runs.
@@ -63,81 +96,75 @@ impl Terminal {
         let _ = self.tasks.send(Task::Watch);
     }
 
-    /// Stops listening.
-    pub fn unwatch(&self) {
+    /// Stops listening. What was typed but not sent is in the next line.
+    pub async fn unwatch(&mut self) {
         self.watching.store(false, Ordering::SeqCst);
+        loop {
+            match self.told.recv().await {
+                None => return,
+                // It was meant for the run that has ended.
+                Some(Told::Input(Input::Interrupt)) => {}
+                Some(Told::Input(input)) => self.ahead.push_back(input),
+                Some(Told::Still(rest)) => return self.draft(&rest),
+            }
+        }
     }
 
     /// The next line that was typed meanwhile.
     pub async fn typed(&mut self) -> Option<Input> {
-        self.inputs.recv().await
+        match self.told.recv().await? {
+            Told::Input(input) => Some(input),
+            Told::Still(_) => None,
+        }
     }
 }
 
 fn keyboard(
     work: &Receiver<Task>,
-    inputs: &mpsc::Sender<Input>,
+    told: &mpsc::Sender<Told>,
     watching: &AtomicBool,
-    person: bool,
+    printer: &TextPrinter,
     history: Option<PathBuf>,
 ) {
-    let mut editor = person.then(|| Editor::new(history)).flatten();
+    let mut editor = Editor::new(history);
     while let Ok(task) = work.recv() {
-        let input = match task {
-            Task::Edit(prompt) => match &mut editor {
-                Some(editor) => editor.line(&prompt),
-                None => plain_line(),
-            },
-            Task::Watch => {
-                watch(inputs, watching);
-                continue;
+        let answer = match task {
+            Task::Edit { prompt, initial } => {
+                Told::Input(editor.as_mut().map_or(Input::End, |editor| editor.line(&prompt, &initial)))
             }
+            Task::Watch => Told::Still(watch(told, watching, printer)),
         };
-        if inputs.blocking_send(input).is_err() {
+        if told.blocking_send(answer).is_err() {
             return;
         }
     }
 }
 
-/// Passes on whole lines while the flag is up. Looks before it reads, so that no line is taken from the editor that
-/// comes after.
-fn watch(inputs: &mpsc::Sender<Input>, watching: &AtomicBool) {
+/// Passes on whole lines while the flag is up. Returns what was typed but not sent.
+fn watch(told: &mpsc::Sender<Told>, watching: &AtomicBool, printer: &TextPrinter) -> String {
+    let mut keys = Keys::take();
     while watching.load(Ordering::SeqCst) {
-        if !is_ready() {
-            continue;
+        let before = keys.line().len();
+        let inputs = keys.read();
+        let sent = !inputs.is_empty();
+        for input in inputs {
+            match &input {
+                Input::Line(line) => printer.typed(line),
+                Input::Interrupt | Input::End => printer.untyped(),
+            }
+            if told.blocking_send(Told::Input(input)).is_err() {
+                return String::new();
+            }
         }
-        let input = plain_line();
-        let ended = input == Input::End;
-        if inputs.blocking_send(input).is_err() || ended {
-            return;
+        let line = keys.line();
+        if !line.is_empty() {
+            printer.typing(&line, keys.width());
+        } else if before > 0 && !sent {
+            printer.untyped();
         }
     }
-}
-
-/// Whether a line waits on standard input; waits a moment for one.
-#[cfg(unix)]
-fn is_ready() -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let stdin = std::io::stdin();
-    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-    poll(&mut fds, Some(&moment)).is_ok_and(|ready| ready > 0)
-}
-
-/// Elsewhere lines are only taken at the prompt.
-#[cfg(not(unix))]
-#[allow(clippy::disallowed_methods, reason = "there is nothing to wait on; the flag ends it")]
-fn is_ready() -> bool {
-    std::thread::sleep(std::time::Duration::from_millis(100));
-    false
-}
-
-fn plain_line() -> Input {
-    let mut line = String::new();
-    match std::io::stdin().lock().read_line(&mut line) {
-        Ok(0) | Err(_) => Input::End,
-        Ok(_) => Input::Line(line.trim_end_matches(['\n', '\r']).to_owned()),
-    }
+    printer.untyped();
+    keys.line()
 }
 
 /// A line editor with a memory.
@@ -156,8 +183,8 @@ impl Editor {
         Some(Self { editor, history })
     }
 
-    fn line(&mut self, prompt: &str) -> Input {
-        match self.editor.readline(prompt) {
+    fn line(&mut self, prompt: &str, initial: &str) -> Input {
+        match self.editor.readline_with_initial(prompt, (initial, "")) {
             Ok(line) => {
                 if !line.trim().is_empty() && self.editor.add_history_entry(&line).unwrap_or(false) {
                     self.remember();

@@ -161,6 +161,17 @@ impl Work {
         self.ended(outcome).await
     }
 
+    /// Goes on with the run that the session's last one left waiting. What has no answer is asked again.
+    ///
+    /// # Errors
+    /// As [`Work::prompt`], and when nothing waits.
+    pub async fn resume_waiting(&self, answers: Decisions) -> Result<Outcome> {
+        let waiting =
+            self.keeper.as_ref().and_then(Keeper::waiting).context("no run waits for an approval")?;
+        self.agent.with(|cx| cx.tally = waiting.tally).await?;
+        self.resume(answers).await
+    }
+
     async fn ended(&self, outcome: Outcome) -> Result<Outcome> {
         self.domain.run_ended(&outcome).await;
         if let (Outcome::Suspended { asks }, Some(keeper)) = (&outcome, &self.keeper) {
@@ -173,6 +184,11 @@ impl Work {
     /// The session's id.
     pub fn session_id(&self) -> Option<String> {
         self.keeper.as_ref().map(|keeper| keeper.session().header().id.to_string())
+    }
+
+    /// The model, and where it is asked.
+    pub fn asked(&self) -> String {
+        format!("{} over {} at {}", self.choice.model.id, self.choice.dialect, self.choice.url())
     }
 
     /// Where the conversation is kept.
@@ -192,8 +208,8 @@ impl Work {
                 let usage = tally.usage;
                 let cost = usage.cost.map_or("price unknown".to_owned(), |cost| cost.total().to_string());
                 format!(
-                    "last run: {} turns, {} in ({:.0} % from cache), {} out, {cost}\nwindow: {} of {} tokens; something is done about it at {}",
-                    tally.turns,
+                    "last run: {}, {} in ({:.0} % from cache), {} out, {cost}\nwindow: {} of {} tokens; it is shortened at {}",
+                    plural(tally.turns, "turn"),
                     usage.input,
                     usage.cache_hit_ratio() * 100.0,
                     usage.output,
@@ -212,13 +228,29 @@ impl Work {
                 .iter()
                 .map(|tool| {
                     let spec = tool.spec();
-                    format!("{:<12} {}", spec.name, spec.description.lines().next().unwrap_or_default())
+                    let first = spec.description.split_inclusive(". ").next().unwrap_or_default();
+                    format!("{:<12} {}", spec.name, shorten(first.trim(), 80))
                 })
                 .collect::<Vec<_>>()
                 .join("\n")
         };
         self.agent.with(list).await.unwrap_or_else(|busy| busy.to_string())
     }
+}
+
+/// A number of things, in words.
+fn plural(count: u32, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The beginning of a text, in whole words.
+fn shorten(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(longest).collect();
+    let whole = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
+    format!("{whole} …")
 }
 
 /// The domains there are.

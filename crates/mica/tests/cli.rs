@@ -151,6 +151,9 @@ async fn a_session_goes_on_with_everything_that_was_said() {
     let id = sessions[0]["id"].as_str().unwrap();
     let exported = finish(stage.command(&["sessions", "export", id, "--form", "html"]), None).await;
     assert!(exported.out.contains("It was world.") && exported.out.contains("</html>"));
+    // Once taken for the form of a run's output.
+    let written = finish(stage.command(&["sessions", "export", id, "--output", "said.md"]), None).await;
+    assert_eq!((written.code, written.out.as_str()), (Some(0), "said.md is written\n"), "{}", written.err);
     assert_eq!(finish(stage.command(&["sessions", "rm", id]), None).await.code, Some(0));
     assert_eq!(finish(stage.command(&["sessions", "list", "--json"]), None).await.out.trim(), "[]");
 }
@@ -225,6 +228,21 @@ async fn project_settings_need_trust() {
     assert!(after.out.contains("counts"), "{} {}", after.out, after.err);
     std::fs::write(stage.project().join(".mica/config.toml"), "allow = [\"*\", \"x\"]\n").unwrap();
     assert_eq!(finish(explain(&stage), None).await.code, Some(1), "what changed needs trust anew");
+}
+
+#[tokio::test]
+async fn the_settings_of_the_page_are_read() {
+    let page = include_str!("../../../docs/cli.md");
+    let settings = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let stage = Stage::new(Scenario::new()).await;
+    let home = stage.folder.path().join("home/config");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("config.toml"), settings).unwrap();
+    let models = finish(stage.command(&["models", "my-model"]), None).await;
+    let row = models.out.lines().nth(1).map(|row| row.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(row, Some(vec!["my-model", "chat", "32000", "8000", "?", "?", "local"]), "{}", models.err);
+    let doctor = finish(stage.command(&["doctor"]), None).await;
+    assert_eq!(doctor.code, Some(0), "{}", doctor.out);
 }
 
 #[tokio::test]

@@ -26,7 +26,10 @@ pub fn run(command: &ConfigCommand, config: &Config, surroundings: &Surroundings
             let layers = config.explain(key);
             if layers.is_empty() {
                 let known: Vec<String> = config.list().into_iter().map(|(key, ..)| key).collect();
-                bail!("{key:?} is set nowhere; these are: {}", known.join(", "));
+                for note in &config.notes {
+                    let _ = writeln!(out, "; {note}");
+                }
+                bail!("{key:?} is set nowhere; these are: {}{}", known.join(", "), out.trim_end());
             }
             let last = layers.len() - 1;
             for (position, (source, value)) in layers.into_iter().enumerate() {

@@ -66,7 +66,7 @@ pub async fn run(flags: &RunFlags, surroundings: &Surroundings, ask: bool) -> Ve
             return findings;
         }
     };
-    findings.push(Finding::good("settings", format!("{} layers", config.layers.len())));
+    findings.push(Finding::good("settings", sources(&config)));
     let reach = match Reach::find(&values, flags, surroundings) {
         Ok(reach) => reach,
         Err(error) => {
@@ -102,9 +102,11 @@ pub async fn run(flags: &RunFlags, surroundings: &Surroundings, ask: bool) -> Ve
         "model",
         format!("{} over {} at {}", choice.model.id, choice.dialect, choice.url()),
     ));
-    if ask {
-        findings.push(asked(&values, surroundings, &choice).await);
-    }
+    findings.push(if ask {
+        asked(&values, surroundings, &choice).await
+    } else {
+        Finding::good("answer", "not asked for: `mica doctor --ask` asks the model one short question")
+    });
     findings
 }
 
@@ -129,9 +131,21 @@ async fn asked(
                 "answer",
                 format!("{:?} after {:.1} s", answer.text().trim(), began.elapsed().as_secs_f32()),
             ),
-            Err(error) => Finding::bad("answer", error.to_string(), error.for_user()),
+            Err(error) => {
+                // People are told what happened and what to do; what happened is told already.
+                let (found, told) = (error.to_string(), error.for_user());
+                let fix =
+                    told.strip_prefix(&found).map_or(told.as_str(), |fix| fix.trim_start_matches(['.', ' ']));
+                Finding::bad("answer", &found, fix)
+            }
         },
     }
+}
+
+/// Where settings come from, the strongest first.
+fn sources(config: &Config) -> String {
+    let sources: Vec<&str> = config.layers.iter().rev().map(|layer| layer.source.as_str()).collect();
+    format!("from {}", sources.join(", then "))
 }
 
 /// The findings for people.
@@ -139,7 +153,12 @@ pub fn print(findings: &[Finding]) -> String {
     let mut out = String::new();
     for finding in findings {
         let mark = if finding.ok { "ok " } else { "BAD" };
-        let _ = writeln!(out, "{mark}  {:<10} {}", finding.what, finding.found);
+        // A finding that lists things has one on each row.
+        let found = finding
+            .found
+            .replace("one of: ", "one of:\n                ")
+            .replace("; ", "\n                ");
+        let _ = writeln!(out, "{mark}  {:<10} {found}", finding.what);
         if let Some(fix) = &finding.fix {
             let _ = writeln!(out, "     {:<10} → {fix}", "");
         }

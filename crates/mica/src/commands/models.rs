@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 /// The text to print.
 pub fn run(catalogue: &Catalogue, endpoints: &Endpoints, filter: Option<&str>, json: bool) -> String {
-    let wanted = |model: &&std::sync::Arc<Model>| filter.is_none_or(|filter| model.id.contains(filter));
+    let wanted = |model: &&std::sync::Arc<Model>| {
+        filter.is_none_or(|filter| model.id.contains(&filter.to_ascii_lowercase()))
+    };
     let rows: Vec<(&Model, Option<String>)> = catalogue
         .models()
         .filter(wanted)
@@ -23,6 +25,10 @@ pub fn run(catalogue: &Catalogue, endpoints: &Endpoints, filter: Option<&str>, j
             rows.iter().map(|(model, place)| json!({ "model": model, "endpoint": place })).collect();
         return format!("{}\n", Value::Array(list));
     }
+    if rows.is_empty() {
+        return "no model has that in its name; other names can be asked for all the same, with modest facts\n"
+            .to_owned();
+    }
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -36,7 +42,7 @@ pub fn run(catalogue: &Catalogue, endpoints: &Endpoints, filter: Option<&str>, j
             out,
             "{:<32} {:<10} {:>9} {:>8} {:>9} {:>9}  {}",
             model.id,
-            model.dialect,
+            model.dialect.to_string(),
             model.context,
             model.max_output,
             price(prices.map(|row| row.input.dollars())),
@@ -44,10 +50,8 @@ pub fn run(catalogue: &Catalogue, endpoints: &Endpoints, filter: Option<&str>, j
             place.as_deref().unwrap_or("-"),
         );
     }
-    if rows.is_empty() {
-        out.push_str(
-            "no model has that in its name; other names can be asked for all the same, with modest facts\n",
-        );
+    if endpoints.is_empty() {
+        out.push_str("\nno endpoint is set up, so none can be asked yet; `mica doctor` says how\n");
     }
     out
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mica_session::{Access, EntryId, Format, Scope, Sessions, Summary};
+use mica_session::{Access, EntryId, Format, Listing, Scope, Session, Sessions, Summary};
 use serde_json::{Value, json};
 
 use crate::cli::{ExportForm, SessionsCommand};
@@ -48,12 +48,7 @@ pub fn run(command: &SessionsCommand, surroundings: &Surroundings) -> Result<Str
         }
         SessionsCommand::Fork { id, at } => {
             let session = sessions.open(&sessions.find(id)?, Access::Read)?;
-            let entry = match at {
-                Some(at) => at.parse::<EntryId>().with_context(|| format!("{at:?} is no entry"))?,
-                None => session.tree().leaf().context("the session is empty: there is nothing to fork")?,
-            };
-            let fork = sessions.fork(&session, entry)?;
-            Ok(format!("{}\n", fork.header().id))
+            Ok(format!("{}\n", fork(&sessions, &session, at.as_deref())?.header().id))
         }
         SessionsCommand::Rm { ids } => {
             let mut out = String::new();
@@ -67,6 +62,18 @@ pub fn run(command: &SessionsCommand, surroundings: &Surroundings) -> Result<Str
     }
 }
 
+/// A new session with what one said until an entry; until its leaf when none is named.
+///
+/// # Errors
+/// An entry that is not there, or files that cannot be made.
+pub fn fork(sessions: &Sessions, session: &Session, at: Option<&str>) -> Result<Session> {
+    let entry = match at {
+        Some(at) => at.parse::<EntryId>().with_context(|| format!("{at:?} is no entry"))?,
+        None => session.tree().leaf().context("the session is empty: there is nothing to fork")?,
+    };
+    Ok(sessions.fork(session, entry)?)
+}
+
 #[allow(clippy::disallowed_methods, reason = "the person named the file to write")]
 fn write(path: &Path, document: &str) -> Result<()> {
     std::fs::write(path, document).with_context(|| format!("{} cannot be written", path.display()))
@@ -75,8 +82,7 @@ fn write(path: &Path, document: &str) -> Result<()> {
 fn list(sessions: &Sessions, project: Option<&Path>, as_json: bool) -> String {
     let listing = sessions.list(project);
     if as_json {
-        let rows: Vec<Value> = listing.sessions.iter().map(row).collect();
-        return format!("{}\n", Value::Array(rows));
+        return format!("{}\n", rows(&listing));
     }
     let mut out = String::new();
     for summary in &listing.sessions {
@@ -97,6 +103,11 @@ fn list(sessions: &Sessions, project: Option<&Path>, as_json: bool) -> String {
         });
     }
     out
+}
+
+/// A list of sessions as JSON.
+pub fn rows(listing: &Listing) -> Value {
+    listing.sessions.iter().map(row).collect()
 }
 
 fn row(summary: &Summary) -> Value {

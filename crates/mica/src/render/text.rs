@@ -1,7 +1,7 @@
 //! A run as text: the answer on standard output, what the agent does on standard error.
 
 use std::io::{IsTerminal, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::{Event, EventKind, Listener};
@@ -9,13 +9,13 @@ use mica_ai::message::ResultStatus;
 use mica_ai::{Message, StreamEvent};
 use serde_json::Value;
 
-/// Whether what the model thinks is shown.
+/// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thoughts {
-    /// Dimly.
-    Shown,
-    /// Not.
-    Hidden,
+pub enum Audience {
+    /// Somebody who watches and answers. What the model thinks is shown, dimly.
+    Person,
+    /// Somebody, or something, that reads the answer later.
+    Reader,
 }
 
 /// Prints events as they come.
@@ -27,12 +27,21 @@ struct Inner {
     out: Box<dyn Write + Send>,
     err: Box<dyn Write + Send>,
     colour: bool,
-    thoughts: Thoughts,
+    audience: Audience,
     /// Whether somebody watches `out`: then every piece is shown at once. A pipe gets whole lines, which costs a tenth.
     watched: bool,
-    /// Whether the last thing printed to `out` left its line open.
+    /// Whether the last thing that was printed left its line open.
     line_open: bool,
+    /// The last word of an open line of the answer.
+    word: String,
+    /// What the row of a person who types has on it.
+    shown: String,
+    /// What happened since a person began to type, told when they are done.
+    held: Option<Vec<EventKind>>,
 }
+
+/// What is kept for a person who types for long. Then it is told all the same.
+const HELD: usize = 4096;
 
 impl TextPrinter {
     /// Prints answers to `out` and everything else to `err`.
@@ -40,30 +49,120 @@ impl TextPrinter {
         out: impl Write + IsTerminal + Send + 'static,
         err: impl Write + Send + 'static,
         colour: bool,
-        thoughts: Thoughts,
+        audience: Audience,
     ) -> Arc<Self> {
         let inner = Inner {
             watched: out.is_terminal(),
             out: Box::new(out),
             err: Box::new(err),
             colour,
-            thoughts,
+            audience,
             line_open: false,
+            word: String::new(),
+            shown: String::new(),
+            held: None,
         };
         Arc::new(Self { inner: Mutex::new(inner) })
+    }
+
+    /// Says something that no event tells.
+    pub fn say(&self, mark: &str, text: &str) {
+        // A reader that went away is no reason to stop working: the session has it all.
+        let _ = self.inner().note(mark, text);
+    }
+
+    /// Asks a person: not dim, because it waits for them.
+    pub fn ask(&self, question: &str) {
+        let _ = self.inner().ask(question);
+    }
+
+    /// Shows what a person is typing, on a row of its own. What happens meanwhile is held back.
+    pub fn typing(&self, line: &str, width: usize) {
+        let _ = self.inner().typing(line, width);
+    }
+
+    /// What a person typed is sent. What happens is still held back, so that what is said to it comes first.
+    pub fn typed(&self, line: &str) {
+        let mut inner = self.inner();
+        let _ = inner.typing("", 0).and_then(|()| writeln!(inner.err, "\r\x1b[K» {line}"));
+    }
+
+    /// The person types no more, and nothing is sent.
+    pub fn untyped(&self) {
+        let mut inner = self.inner();
+        if inner.held.is_some() {
+            let _ = write!(inner.err, "\r\x1b[K").and_then(|()| inner.err.flush());
+        }
+        let _ = inner.release();
+    }
+
+    /// Tells what was held back.
+    pub fn release(&self) {
+        let _ = self.inner().release();
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
 impl Listener for TextPrinter {
     async fn event(&self, event: Event) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        // A reader that went away is no reason to stop working: the session has it all.
-        let _ = inner.print(&event.kind);
+        let _ = self.inner().tell(event.kind);
     }
 }
 
 impl Inner {
+    /// Prints an event, or keeps it while somebody types.
+    fn tell(&mut self, event: EventKind) -> std::io::Result<()> {
+        match &mut self.held {
+            None => self.print(&event),
+            Some(held) => {
+                held.push(event);
+                if held.len() < HELD { Ok(()) } else { self.release() }
+            }
+        }
+    }
+
+    fn typing(&mut self, line: &str, width: usize) -> std::io::Result<()> {
+        if self.held.is_none() {
+            // A word that is cut goes to where the answer goes on.
+            if self.colour && !self.word.is_empty() && self.line_open {
+                write!(self.out, "\x1b[{}D\x1b[K", self.word.chars().count())?;
+            } else {
+                self.word.clear();
+            }
+            let word = std::mem::take(&mut self.word);
+            self.end_line()?;
+            self.word = word;
+            self.held = Some(Vec::new());
+        }
+        // The end of a line that is too long for one row: a row can be cleared, several cannot.
+        let room = width.saturating_sub(4);
+        let hidden = line.chars().count().saturating_sub(room);
+        let shown: String = line.chars().skip(hidden).collect();
+        if shown != self.shown || shown.is_empty() {
+            write!(self.err, "\r\x1b[K» {shown}")?;
+            self.shown = shown;
+        }
+        self.err.flush()
+    }
+
+    fn release(&mut self) -> std::io::Result<()> {
+        let Some(held) = self.held.take() else { return Ok(()) };
+        self.shown.clear();
+        if !self.word.is_empty() {
+            self.line_open = true;
+            self.out.write_all(self.word.as_bytes())?;
+            self.out.flush()?;
+        }
+        for event in held {
+            self.print(&event)?;
+        }
+        Ok(())
+    }
+
     fn print(&mut self, event: &EventKind) -> std::io::Result<()> {
         match event {
             EventKind::Answer { delta, .. } => self.delta(delta)?,
@@ -99,14 +198,15 @@ impl Inner {
                     "…",
                     &format!(
                         "{}: {} ({} → {} tokens)",
-                        change.kind, change.reason, change.before, change.after
+                        change.kind.replace('_', " "),
+                        change.reason,
+                        change.before,
+                        change.after
                     ),
                 )?;
             }
-            EventKind::ApprovalAsked { ask } => {
-                self.note("?", &format!("{} {}: {}", ask.call.name, brief(&ask.arguments), ask.reason))?;
-            }
             EventKind::Notice { text } => self.note("…", text)?,
+            // Among them what is asked: whoever takes the answer asks.
             _ => {}
         }
         Ok(())
@@ -116,21 +216,27 @@ impl Inner {
         match delta {
             StreamEvent::TextDelta { text, .. } => {
                 self.line_open = !text.ends_with('\n');
+                match text.rfind(char::is_whitespace) {
+                    None => self.word.push_str(text),
+                    Some(at) => self.word = text.get(at..).unwrap_or_default().trim_start().to_owned(),
+                }
                 self.out.write_all(text.as_bytes())?;
                 if self.watched { self.out.flush() } else { Ok(()) }
             }
             StreamEvent::TextEnd { .. } => self.end_line(),
-            StreamEvent::ThinkingDelta { text, .. } if self.thoughts == Thoughts::Shown => {
+            StreamEvent::ThinkingDelta { text, .. } if self.audience == Audience::Person => {
+                self.line_open = !text.ends_with('\n');
                 let text = if self.colour { format!("\x1b[2m{text}\x1b[0m") } else { text.clone() };
                 self.err.write_all(text.as_bytes())?;
                 self.err.flush()
             }
-            StreamEvent::ThinkingEnd { .. } if self.thoughts == Thoughts::Shown => writeln!(self.err),
+            StreamEvent::ThinkingEnd { .. } if self.audience == Audience::Person => self.end_line(),
             _ => Ok(()),
         }
     }
 
     fn end_line(&mut self) -> std::io::Result<()> {
+        self.word.clear();
         if self.line_open {
             self.line_open = false;
             writeln!(self.out)?;
@@ -139,8 +245,23 @@ impl Inner {
         Ok(())
     }
 
-    fn note(&mut self, mark: &str, text: &str) -> std::io::Result<()> {
+    /// As [`Inner::end_line`]; what a person typed has ended it already.
+    fn fresh_line(&mut self) -> std::io::Result<()> {
+        if self.held.is_some() { Ok(()) } else { self.end_line() }
+    }
+
+    /// Asks, after all that was held back: somebody who is typing should know what they answer.
+    fn ask(&mut self, question: &str) -> std::io::Result<()> {
+        if self.held.is_some() {
+            write!(self.err, "\r\x1b[K")?;
+            self.release()?;
+        }
         self.end_line()?;
+        writeln!(self.err, "? {question}")
+    }
+
+    fn note(&mut self, mark: &str, text: &str) -> std::io::Result<()> {
+        self.fresh_line()?;
         if self.colour {
             writeln!(self.err, "\x1b[2m{mark} {text}\x1b[0m")
         } else {

@@ -1,0 +1,124 @@
+//! The example of `docs/rpc.md`, played line by line, and approvals of a run that another process left waiting.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "helpers of tests are tests"
+)]
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use mica_testkit::{Scenario, ScriptedServer};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+const SCENARIO: &str = r#"
+name = "rpc"
+[[turns]]
+steps = [
+  { text = "I write it." },
+  { call = { id = "call_1", name = "file_write", args = { path = "a.txt", content = "mica\n" } } },
+]
+[[turns]]
+steps = [{ text = "Done." }]
+"#;
+
+/// A program at the other end of the pipe.
+struct Pipe {
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+    _program: Child,
+}
+
+impl Pipe {
+    fn open(mut command: Command) -> Self {
+        let mut program =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+        let output = BufReader::new(program.stdout.take().unwrap()).lines();
+        Self { input: program.stdin.take().unwrap(), output, _program: program }
+    }
+
+    async fn send(&mut self, line: &str) {
+        self.input.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    /// Reads until a line fits. Only events may be passed over.
+    async fn expect(&mut self, expected: &Value) -> Value {
+        loop {
+            let line = tokio::time::timeout(Duration::from_secs(30), self.output.next_line()).await;
+            let line = line.unwrap_or_else(|_| panic!("never came: {expected}")).unwrap().unwrap();
+            let value: Value = serde_json::from_str(&line).unwrap();
+            if fits(expected, &value) {
+                return value;
+            }
+            assert!(value.get("event").is_some(), "expected {expected}, read {value}");
+        }
+    }
+}
+
+/// Whether a value has all that is expected. `"…"` is any value; lists are as long as they are written.
+fn fits(expected: &Value, value: &Value) -> bool {
+    match (expected, value) {
+        (Value::String(any), _) if any == "…" => true,
+        (Value::Object(expected), Value::Object(value)) => {
+            expected.iter().all(|(key, expected)| value.get(key).is_some_and(|value| fits(expected, value)))
+        }
+        (Value::Array(expected), Value::Array(value)) => {
+            expected.len() == value.len()
+                && expected.iter().zip(value).all(|(expected, value)| fits(expected, value))
+        }
+        _ => expected == value,
+    }
+}
+
+fn mica(folder: &tempfile::TempDir, server: &ScriptedServer, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mica"));
+    command
+        .env_clear()
+        .env("MICA_HOME", folder.path().join("home"))
+        .current_dir(folder.path().join("project"))
+        .args(arguments)
+        .args(["--base-url", &server.url("/v1"), "--model", "scripted"]);
+    command
+}
+
+async fn stage() -> (tempfile::TempDir, ScriptedServer) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("project")).unwrap();
+    (folder, ScriptedServer::start(Scenario::from_toml(SCENARIO).unwrap()).await.unwrap())
+}
+
+#[tokio::test]
+async fn the_example_of_the_page_plays() {
+    let page = include_str!("../../../docs/rpc.md");
+    let example = page.split("## An example").nth(1).unwrap();
+    let (folder, server) = stage().await;
+    let mut pipe = Pipe::open(mica(&folder, &server, &["rpc"]));
+    let mut played = 0;
+    for line in example.lines() {
+        if let Some(sent) = line.strip_prefix("> ") {
+            pipe.send(sent).await;
+            played += 1;
+        } else if let Some(read) = line.strip_prefix("< ") {
+            pipe.expect(&serde_json::from_str(read).unwrap()).await;
+        }
+    }
+    assert_eq!(played, 10);
+}
+
+#[tokio::test]
+async fn a_run_that_waits_is_answered_at_the_start() {
+    let (folder, server) = stage().await;
+    let waits = mica(&folder, &server, &["-p", "write a.txt"]).stdin(Stdio::null()).output().await.unwrap();
+    assert_eq!(waits.status.code(), Some(4));
+    let mut pipe = Pipe::open(mica(&folder, &server, &["rpc", "--continue"]));
+    pipe.send(r#"{"id": 1, "method": "state"}"#).await;
+    let asks = json!([{ "call": { "id": "call_1", "name": "file_write" } }]);
+    pipe.expect(&json!({ "id": 1, "result": { "running": false, "asks": asks } })).await;
+    pipe.send(r#"{"id": 2, "method": "resume", "decisions": [{"call": "call_1", "answer": "allow"}]}"#).await;
+    pipe.expect(&json!({ "id": 2, "result": { "outcome": "completed" } })).await;
+    assert_eq!(std::fs::read_to_string(folder.path().join("project/a.txt")).unwrap(), "mica\n");
+}
