@@ -60,6 +60,7 @@ fn main() {
     for (what, more) in [("not kept", &["--no-session"][..]), ("in a session", &[])] {
         let (mut between, peak) = long(&Stage::new(TURNS), &mut |stage| stage.mica(more));
         assert_eq!(between.len(), TURNS, "{what}");
+
         between.sort();
         let (p50, p95) = (between[TURNS / 2], between[TURNS * 95 / 100]);
         bar(&format!("{what}, p50 (p95 {})", ms(p95)), ms(p50), ms(BETWEEN), p50 < BETWEEN);
@@ -143,6 +144,7 @@ impl Stage {
             .env("MICA_HOME", self.folder.path().join("home"))
             .current_dir(self.folder.path().join("project"))
             .args(["-p", "hi", "--model", "scripted", "--dialect", "chat", "--base-url", &self.url()])
+            .args(["--max-turns", "100"])
             .args(more);
         command
     }
