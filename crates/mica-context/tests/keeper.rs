@@ -189,6 +189,30 @@ async fn a_long_run_is_compacted_between_its_turns() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn promise_4_the_window_only_grows_except_at_a_recorded_compaction() {
+    let stage = stage(summary(reads(&[600; 30])), 8_000, no_pruning(), Notes::default());
+    let (outcome, _) = stage.prompt("Read all files.").await;
+    assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
+    let requests = stage.model.requests();
+    let mut breaks = Vec::new();
+    // What asks for a summary is no turn of the conversation: the next turn is held against the turn before it.
+    let is_ask = |message: Option<&Message>| matches!(message, Some(Message::User(user)) if matches!(&user.content[0], Content::Text { text } if text.contains("Write a summary")));
+    let turns: Vec<_> = requests.iter().filter(|request| !is_ask(request.messages.last())).collect();
+    assert_eq!(turns.len(), 31);
+    for pair in turns.windows(2) {
+        let (before, after) = (&pair[0], &pair[1]);
+        assert_eq!((&before.system, &before.tools), (&after.system, &after.tools));
+        if !after.messages.starts_with(&before.messages) {
+            breaks.push(after.messages[0].id().clone());
+        }
+    }
+    let records = stage.notes.compacted.lock().unwrap().clone();
+    let recorded: Vec<MessageId> = records.iter().map(|record| record.message.id().clone()).collect();
+    assert!(recorded.len() > 2);
+    assert_eq!(breaks, recorded, "every window that did not grow has a reason on record");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_full_window_is_compacted_and_asked_again() {
     let scenario = Scenario::new()
         .turn(Turn::new().call("read", json!({ "path": "a", "words": 1_500 })))

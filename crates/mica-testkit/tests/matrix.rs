@@ -50,6 +50,44 @@ async fn every_fault_on_every_wire_has_the_expected_outcome() {
     assert!(surprises.is_empty(), "{}", surprises.join("\n"));
 }
 
+/// `outcome` holds it to one terminal event, and that it is the last.
+#[tokio::test(start_paused = true)]
+async fn promise_1_the_stream_always_ends_once() {
+    let mut surprises = Vec::new();
+    for named in Fault::all() {
+        for dialect in Dialect::ALL {
+            let ask = async |scenario: Scenario| {
+                let transport = ScriptedTransport::new(scenario);
+                let provider = Retrying::new(Arc::new(client(dialect, &transport)), RetryPolicy::default());
+                let asked = outcome(&provider, request(dialect)).await;
+                (asked, transport.script().requests())
+            };
+            let faulty = turn().fault(named.fault.clone());
+            // A fault that stays: what is told in the end is the fault, or that its wait is too long.
+            let expect = named.fault.expect(dialect);
+            let ((message, error), requests) = ask(Scenario::new().otherwise(faulty.clone())).await;
+            if !expect.allows(error) && error != Some("wait_too_long") {
+                surprises.push(format!("{dialect} {} that stays: {error:?}, not {expect:?}", named.name));
+            }
+            if error.is_none() {
+                check_whole(&message, dialect);
+            }
+            // A fault that goes away: one whole answer when it was asked again, else the same error, once.
+            let ((message, error), again) = ask(Scenario::new().turn(faulty).otherwise(turn())).await;
+            match error {
+                None => check_whole(&message, dialect),
+                Some(_) if again == 1 && requests == 1 && expect.allows(error) => {}
+                Some("wait_too_long") if again == 1 && requests == 1 => {}
+                Some(_) => surprises.push(format!(
+                    "{dialect} {} that goes away: {error:?} after {again} requests ({requests} when it stays)",
+                    named.name
+                )),
+            }
+        }
+    }
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_event_beyond_the_clients_limit_is_refused() {
     let fault = Fault::HugeEvent { mib: 33 };

@@ -120,6 +120,30 @@ async fn without_an_approval_the_run_is_suspended_and_goes_on_later() {
 }
 
 #[tokio::test]
+async fn promise_6_a_headless_run_never_waits_for_a_person() {
+    let stage = Stage::new(reads_and_edits()).await;
+    // With a session the question is kept, and without an answer the next run takes it as a no, with a reason.
+    let ran = stage.run(&["-p", "change it", "--output", "json"]).await;
+    let summary: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &summary["outcome"]), (Some(4), &json!("suspended")), "{}", ran.err);
+    let ran = stage.run(&["--continue"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Done.\n"), "{}", ran.err);
+    let sent = stage.server.captured()[2].json["messages"].as_array().unwrap().clone();
+    let refusal = sent.last().unwrap();
+    assert_eq!(refusal["role"], "tool");
+    assert!(
+        refusal["content"].to_string().contains("the run was continued without an approval"),
+        "{refusal}"
+    );
+    assert_eq!(stage.file("a.txt"), "hello\nworld\n");
+    // Without a session there is nobody to ask later; it ends all the same.
+    let stage = Stage::new(reads_and_edits()).await;
+    let ran = stage.run(&["-p", "change it", "--no-session"]).await;
+    assert_eq!(ran.code, Some(4), "{}", ran.err);
+    assert_eq!(stage.file("a.txt"), "hello\nworld\n");
+}
+
+#[tokio::test]
 async fn a_rule_allows_what_it_names() {
     let stage = Stage::new(reads_and_edits()).await;
     let ran = stage.run(&["-p", "change it", "--allow", "file_edit(*.txt)"]).await;

@@ -1,0 +1,280 @@
+//! What the program costs before and between answers: start, the time between turns, and memory.
+//!
+//! The real binary against a model on loopback that notes when bytes come and go. The floors, measured in the same
+//! run, are what no such program can go below: starting a process at all, starting one that makes a single request
+//! with the same HTTP client, that process's memory, and waiting for the disk once.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    missing_docs,
+    reason = "a measuring program: it starts processes, prints, and stops at the first surprise"
+)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Starts for each figure.
+const STARTS: usize = 21;
+/// Tool turns of the long run.
+const TURNS: usize = 50;
+/// The bars.
+const START: Duration = Duration::from_millis(20);
+const BETWEEN: Duration = Duration::from_millis(1);
+const MEMORY_KB: u64 = 30 * 1024;
+/// Says to this program that it is the floor's process, and what to ask.
+const FLOOR: &str = "MICA_BENCH_FLOOR";
+
+fn main() {
+    if let Some(url) = std::env::var_os(FLOOR) {
+        return bare(url.to_str().unwrap());
+    }
+    let mut is_met = true;
+    let mut bar = |what: &str, figure: String, bar: String, met: bool| {
+        println!("  {what:<44} {figure:>9}  bar {bar:>6}: {}", if met { "met" } else { "NOT MET" });
+        is_met &= met;
+    };
+
+    println!("start to first request, median of {STARTS}");
+    let nothing =
+        middle((0..STARTS).map(|_| timed(|| assert!(Command::new("true").status().unwrap().success()))));
+    println!("  {:<44} {:>9}", "floor: a process that does nothing, to its end", ms(nothing));
+    let floor = middle((0..STARTS).map(|_| start(&Stage::new(0), &mut floor_command)));
+    println!("  {:<44} {:>9}", "floor: a process with the HTTP client alone", ms(floor));
+    for (what, more) in [("mica -p hi --no-session", &["--no-session"][..]), ("mica -p hi", &[])] {
+        let took = middle((0..STARTS).map(|_| start(&Stage::new(0), &mut |stage| stage.mica(more))));
+        bar(what, ms(took), ms(START), took < START);
+    }
+
+    println!("end of an answer to the next request, {TURNS} tool turns");
+    println!("  {:<44} {:>9}", "floor: waiting for the disk once", ms(disk()));
+    let floor_memory = long(&Stage::new(0), &mut floor_command).1;
+    let mut memory = Vec::new();
+    for (what, more) in [("not kept", &["--no-session"][..]), ("in a session", &[])] {
+        let (mut between, peak) = long(&Stage::new(TURNS), &mut |stage| stage.mica(more));
+        assert_eq!(between.len(), TURNS, "{what}");
+
+        between.sort();
+        let (p50, p95) = (between[TURNS / 2], between[TURNS * 95 / 100]);
+        bar(&format!("{what}, p50 (p95 {})", ms(p95)), ms(p50), ms(BETWEEN), p50 < BETWEEN);
+        memory.push((what, peak));
+    }
+
+    println!("most resident memory until the last request, {TURNS} tool turns");
+    println!("  {:<44} {:>9}", "floor: a process with the HTTP client alone", mb(floor_memory));
+    for (what, peak) in memory {
+        bar(what, mb(peak), mb(MEMORY_KB), peak < MEMORY_KB);
+    }
+    if !is_met {
+        std::process::exit(1);
+    }
+}
+
+/// The floor's process: the HTTP client, one request.
+fn bare(url: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let response = client.post(format!("{url}/chat/completions")).body("{}").send().await.unwrap();
+        response.bytes().await.unwrap();
+    });
+}
+
+fn floor_command(stage: &Stage) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.env_clear().env(FLOOR, stage.url());
+    command
+}
+
+/// A project, a home, and a model that asks for so many files before it is done.
+struct Stage {
+    folder: tempfile::TempDir,
+    address: String,
+    noted: Arc<Mutex<Noted>>,
+}
+
+/// When bytes came and went.
+#[derive(Default)]
+struct Noted {
+    came: Vec<Instant>,
+    answered: Vec<Instant>,
+    /// Peak memory of the process, at its last request.
+    peak: u64,
+    process: Option<u32>,
+}
+
+impl Stage {
+    fn new(turns: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        for number in 0..turns {
+            let words = format!("{number}: a line of words as files have them\n").repeat(50);
+            std::fs::write(project.join(format!("f{number}.txt")), words).unwrap();
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let noted = Arc::new(Mutex::new(Noted::default()));
+        let shared = Arc::clone(&noted);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let shared = Arc::clone(&shared);
+                std::thread::spawn(move || serve(stream.unwrap(), turns, &shared));
+            }
+        });
+        Self { folder, address, noted }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    fn mica(&self, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mica"));
+        command
+            .env_clear()
+            .env("MICA_HOME", self.folder.path().join("home"))
+            .current_dir(self.folder.path().join("project"))
+            .args(["-p", "hi", "--model", "scripted", "--dialect", "chat", "--base-url", &self.url()])
+            .args(["--max-turns", "100"])
+            .args(more);
+        command
+    }
+
+    fn run(&self, command: &mut Command) -> Instant {
+        let began = Instant::now();
+        let mut noted = self.noted.lock().unwrap();
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        noted.process = Some(child.id());
+        drop(noted);
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(child.wait().unwrap().success(), "{said}");
+        began
+    }
+}
+
+/// From the start of the process to its first request.
+fn start(stage: &Stage, command: &mut dyn FnMut(&Stage) -> Command) -> Duration {
+    let began = stage.run(&mut command(stage));
+    stage.noted.lock().unwrap().came[0] - began
+}
+
+/// From each answer to the next request, and the most memory in KiB.
+fn long(stage: &Stage, command: &mut dyn FnMut(&Stage) -> Command) -> (Vec<Duration>, u64) {
+    stage.run(&mut command(stage));
+    let noted = stage.noted.lock().unwrap();
+    let between = noted.came[1..].iter().zip(&noted.answered).map(|(came, answered)| *came - *answered);
+    (between.collect(), noted.peak)
+}
+
+fn serve(stream: TcpStream, turns: usize, noted: &Mutex<Noted>) {
+    stream.set_nodelay(true).unwrap();
+    let mut writer = stream.try_clone().unwrap();
+    let mut reader = BufReader::new(stream);
+    loop {
+        // The first byte of a request, before it is read.
+        if reader.fill_buf().map_or(0, <[u8]>::len) == 0 {
+            return;
+        }
+        let came = Instant::now();
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        reader.read_exact(&mut vec![0; length]).unwrap();
+        let mut noted = noted.lock().unwrap();
+        let number = noted.came.len();
+        noted.came.push(came);
+        if number == turns {
+            noted.peak = peak(noted.process.unwrap());
+        }
+        let answer = answer(number, turns);
+        noted.answered.push(Instant::now());
+        drop(noted);
+        writer.write_all(&answer).unwrap();
+    }
+}
+
+fn answer(number: usize, turns: usize) -> Vec<u8> {
+    let (delta, finish) = if number < turns {
+        let arguments = json!({ "path": format!("f{number}.txt") }).to_string();
+        let function = json!({ "name": "file_read", "arguments": arguments });
+        let call =
+            json!({ "index": 0, "id": format!("call_{number}"), "type": "function", "function": function });
+        (json!({ "role": "assistant", "tool_calls": [call] }), "tool_calls")
+    } else {
+        (json!({ "role": "assistant", "content": "Done." }), "stop")
+    };
+    let chunk = |delta: Value, finish: Value| {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
+        let chunk =
+            json!({ "id": "c", "object": "chat.completion.chunk", "model": "scripted", "choices": [choice] });
+        format!("data: {chunk}\n\n")
+    };
+    let usage = json!({ "id": "c", "choices": [], "usage": { "prompt_tokens": 10, "completion_tokens": 5 } });
+    let body = [
+        chunk(delta, Value::Null),
+        chunk(json!({}), json!(finish)),
+        format!("data: {usage}\n\n"),
+        "data: [DONE]\n\n".to_owned(),
+    ]
+    .concat();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len()).into_bytes()
+}
+
+/// The most memory a process had so far, in KiB.
+fn peak(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
+    line.trim().trim_end_matches(" kB").trim().parse().unwrap()
+}
+
+/// Appending a line to a file and waiting until it is on the disk.
+fn disk() -> Duration {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = std::fs::File::create(folder.path().join("log")).unwrap();
+    middle((0..STARTS).map(|_| {
+        timed(|| {
+            file.write_all(&[b'x'; 400]).unwrap();
+            file.sync_data().unwrap();
+        })
+    }))
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let began = Instant::now();
+    work();
+    began.elapsed()
+}
+
+fn middle(times: impl Iterator<Item = Duration>) -> Duration {
+    let mut times: Vec<Duration> = times.collect();
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3)
+}
+
+fn mb(kib: u64) -> String {
+    format!("{:.1} MB", kib as f64 / 1024.0)
+}
