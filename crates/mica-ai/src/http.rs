@@ -1,5 +1,6 @@
 //! The real network: requests over HTTP/1.1 and HTTP/2 with TLS.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,40 +10,53 @@ use crate::error::{AiError, Cause, CutPoint};
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 
 /// Sends requests with `reqwest`. Cheap to clone; clones share their connections.
-#[derive(Debug, Clone)]
+///
+/// Clients are made when they are first used: reading the system's certificates takes milliseconds that a program
+/// which talks to this machine alone need not spend.
+#[derive(Debug, Clone, Default)]
 pub struct HttpTransport {
-    client: reqwest::Client,
+    client: Arc<OnceLock<reqwest::Client>>,
     /// For addresses on this machine: those never go through a proxy.
-    direct: reqwest::Client,
+    direct: Arc<OnceLock<reqwest::Client>>,
 }
 
 impl HttpTransport {
     /// A transport with the system's proxy settings and certificates.
     ///
     /// # Errors
-    /// [`AiError::Network`] when TLS cannot be set up, for example without any root certificates.
+    /// None today; kept so that a set-up that must fail early can.
     pub fn new() -> Result<Self, AiError> {
         // A provider may be installed already, by the program or by a transport before this one: both are fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let build = |builder: reqwest::ClientBuilder| {
-            builder
-                .user_agent(concat!("mica/", env!("CARGO_PKG_VERSION")))
-                .connect_timeout(CONNECT)
-                // A redirect would carry the credential to wherever it points.
-                .redirect(reqwest::redirect::Policy::none())
-                // Attempts are counted and told in one place, the retry adapter.
-                .retry(reqwest::retry::never())
-                .tcp_nodelay(true)
-                .tcp_keepalive(KEEP_ALIVE)
-                .pool_idle_timeout(POOL_IDLE)
-                .build()
-                .map_err(|error| network("setting up TLS", error))
-        };
-        Ok(Self {
-            client: build(reqwest::Client::builder())?,
-            direct: build(reqwest::Client::builder().no_proxy())?,
-        })
+        Ok(Self::default())
     }
+
+    fn client(&self, url: &reqwest::Url) -> Result<reqwest::Client, AiError> {
+        let direct = is_loopback(url);
+        let slot = if direct { &self.direct } else { &self.client };
+        if let Some(client) = slot.get() {
+            return Ok(client.clone());
+        }
+        let builder = reqwest::Client::builder();
+        let client = build(if direct { builder.no_proxy() } else { builder })?;
+        // Another task may have been first; then its client, with its connections, is the one to use.
+        Ok(slot.get_or_init(|| client).clone())
+    }
+}
+
+fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, AiError> {
+    builder
+        .user_agent(concat!("mica/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT)
+        // A redirect would carry the credential to wherever it points.
+        .redirect(reqwest::redirect::Policy::none())
+        // Attempts are counted and told in one place, the retry adapter.
+        .retry(reqwest::retry::never())
+        .tcp_nodelay(true)
+        .tcp_keepalive(KEEP_ALIVE)
+        .pool_idle_timeout(POOL_IDLE)
+        .build()
+        .map_err(|error| network("setting up TLS", error))
 }
 
 /// Long enough for a slow VPN, short enough to notice a wrong address.
@@ -59,7 +73,7 @@ impl Transport for HttpTransport {
             .url
             .parse()
             .map_err(|error| network(format!("reading the address {:?}", request.url), error))?;
-        let client = if is_loopback(&url) { &self.direct } else { &self.client };
+        let client = self.client(&url)?;
         let place = url.host_str().unwrap_or_default().to_owned();
         let response = client
             .request(request.method, url)

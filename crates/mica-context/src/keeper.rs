@@ -315,7 +315,7 @@ impl Hooks for WindowKeeper {
     }
 
     fn shape(&self, request: &mut Request, _: &Context) {
-        let measure = Measure::of(request);
+        let measure = Measure::with(request, &mut self.state().known);
         request.cache.marks = breakpoints::plan(request, &measure, self.settings.marks);
         let sent = Sent::new(request, &measure, (self.clock)());
         let pending = Pending::new(request, sent, measure.total());

@@ -81,7 +81,8 @@ impl Sent {
         let messages: Vec<(MessageId, Digest)> = request
             .messages
             .iter()
-            .map(|message| (message.id().clone(), Digest::of_value(message)))
+            .zip(&measure.digests)
+            .map(|(message, digest)| (message.id().clone(), *digest))
             .collect();
         let is_marked = |id: &MessageId| {
             request.cache.marks.iter().any(|mark| mark.at == CachePoint::Message(id.clone()))

@@ -11,6 +11,7 @@ use mica_ai::{Assistant, Model, Request, Usage};
 
 use crate::compact::{Stuck, Trigger};
 use crate::digest::Digest;
+use crate::measure::Known;
 use crate::segments::{self, CacheCheck, Sent};
 use crate::tokens::{Anchor, Scale};
 
@@ -20,6 +21,8 @@ const TOLD: usize = 32;
 
 #[derive(Debug, Default)]
 pub(super) struct State {
+    /// What was measured before.
+    pub(super) known: Known,
     /// What the provider counted last.
     pub(super) anchor: Option<Anchor>,
     /// The request that is being answered.
