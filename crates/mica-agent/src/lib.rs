@@ -60,7 +60,7 @@ mod gate;
 mod guard;
 pub mod hooks;
 pub mod id;
-mod nearest;
+pub mod nearest;
 pub mod outcome;
 pub mod queue;
 pub mod run;

@@ -2,7 +2,7 @@
 
 /// The name that is nearest to what was written, when one is near: a slip of a letter or two, other letter case, other
 /// separators, a prefix like `functions.`.
-pub(crate) fn nearest<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(written.rsplit(['.', ':', '/']).next().unwrap_or(written));
     names
         .map(|name| (distance(&wanted, &folded(name)), name))
@@ -11,21 +11,22 @@ pub(crate) fn nearest<'a>(written: &str, names: impl Iterator<Item = &'a str>) -
         .map(|(_, name)| name)
 }
 
-fn folded(name: &str) -> Vec<char> {
+fn folded(name: &str) -> String {
     // Names are short; what is longer is not a slip, and must not cost a quadratic comparison.
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(128).collect()
 }
 
-/// Letters to insert, delete or replace to make one of the other.
-fn distance(one: &[char], other: &[char]) -> usize {
+/// Letters to insert, delete or replace to make one of the other. Costs the product of the lengths.
+pub fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.iter().enumerate() {
+    for (line, letter) in one.chars().enumerate() {
         let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        row[0] = line + 1;
+        for (column, wanted) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *wanted);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
         }
     }
     row[other.len()]

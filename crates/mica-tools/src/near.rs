@@ -1,5 +1,7 @@
 //! Names that look like one that is not there.
 
+use mica_agent::nearest::distance;
+
 use crate::list;
 use crate::resolve::{Found, Place};
 
@@ -37,22 +39,6 @@ pub(crate) fn names(missing: &Place) -> Vec<String> {
 
 fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-}
-
-/// Edits from one word to another (Levenshtein).
-pub(crate) fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, wanted) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *wanted);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

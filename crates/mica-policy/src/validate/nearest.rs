@@ -1,5 +1,7 @@
 //! The known name that an unknown one was probably meant to be. For suggestions only: nothing is renamed.
 
+use mica_agent::nearest::distance;
+
 /// The nearest of the known names, if one is near enough to be worth saying.
 pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A distance costs the product of the lengths, and no honest name is longer than this.
@@ -27,26 +29,6 @@ pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>)
 /// Without what differs between `filePath`, `file_path` and `file-path`.
 fn plain(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// How many letters must be added, removed or replaced.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in one.chars().enumerate() {
-        let mut diagonal = index;
-        let mut left = index + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (above, expected) in row.iter_mut().skip(1).zip(&other) {
-            let replaced = diagonal + usize::from(letter != *expected);
-            diagonal = *above;
-            left = replaced.min(left + 1).min(*above + 1);
-            *above = left;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]
