@@ -81,7 +81,7 @@ impl Transport for HttpTransport {
             .body(request.body)
             .send()
             .await
-            .map_err(|error| network(format!("asking {place}"), error.without_url()))?;
+            .map_err(|error| network(format!("asking {place}"), innermost(error)))?;
         Ok(HttpResponse {
             status: response.status(),
             headers: response.headers().clone(),
@@ -89,7 +89,7 @@ impl Transport for HttpTransport {
                 .bytes_stream()
                 .map_err(|error| AiError::StreamCut {
                     when: CutPoint::BetweenEvents,
-                    source: Some(Cause::new(error.without_url())),
+                    source: Some(Cause::new(innermost(error))),
                 })
                 .boxed(),
         })
@@ -98,6 +98,17 @@ impl Transport for HttpTransport {
 
 fn network(action: impl Into<String>, error: impl std::error::Error + Send + Sync + 'static) -> AiError {
     AiError::Network { action: action.into(), source: Cause::new(error) }
+}
+
+/// What broke in the end: "connection refused" without the four layers that passed it on. Those go to the log.
+fn innermost(error: reqwest::Error) -> std::io::Error {
+    let error = error.without_url();
+    tracing::debug!(?error, "a request failed");
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    std::io::Error::other(cause.to_string())
 }
 
 fn is_loopback(url: &reqwest::Url) -> bool {
@@ -135,6 +146,10 @@ mod tests {
         let error = transport.send(request).await.err().expect("nobody listens");
         assert_eq!(error.kind(), "network");
         assert!(!error.to_string().contains("not-in-errors"), "{error}");
-        assert!(error.to_string().contains("127.0.0.1"), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "network: asking 127.0.0.1: Connection refused (os error 111)",
+            "what broke, and nothing of how it was passed on"
+        );
     }
 }

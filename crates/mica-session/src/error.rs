@@ -89,7 +89,7 @@ pub enum SessionError {
         path: PathBuf,
     },
     /// No session has this id.
-    #[error("no session has an id that begins with {given:?}: `Sessions::list` has those that are there")]
+    #[error("no session has an id that begins with {given:?}: list the sessions to see those that are there")]
     NotFound {
         /// What was asked for.
         given: String,

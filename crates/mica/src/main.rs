@@ -48,12 +48,24 @@ fn main() -> ExitCode {
         }
     };
     let exit = runtime.block_on(run(&cli)).unwrap_or_else(|error| {
-        eprintln!("mica: {error:#}");
+        eprintln!("mica: {}", told(&error));
         Exit::Error
     });
     // The keyboard's thread may wait for a line that never comes.
     runtime.shutdown_background();
     exit.into()
+}
+
+/// An error with its causes. Many errors already say their cause, so what was said is not said again.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            text = if text.is_empty() { cause } else { format!("{text}: {cause}") };
+        }
+    }
+    text
 }
 
 #[allow(clippy::print_stdout, reason = "a program speaks")]

@@ -46,6 +46,10 @@ impl Reach {
     /// Settings that are wrong, with what to do about it.
     pub fn find(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<Self> {
         let variables = |name: &str| surroundings.variable(name);
+        if let Some(dialect) = &flags.dialect {
+            // Before it goes into an endpoint's settings, where a mistake would be told as one of a file.
+            dialect.parse::<Dialect>()?;
+        }
         let mut endpoints = Endpoints::default();
         if let Some(url) = &flags.base_url {
             endpoints.extend(read(&[flagged(url, flags)], &variables)?);
