@@ -1,0 +1,13 @@
+//! The language of WSO2 Micro Integrator: Synapse XML artifacts and Synapse expressions, without a JVM.
+//!
+//! It parses what people really write (broken documents included), says what would fail to deploy, fault, go
+//! empty or be ignored at run time, offers the repair as a text edit, and evaluates expressions with the
+//! results of the runtime's own engine.
+//!
+//! The main nouns are the [`syntax`] tree, the model (what exists in the language, as data) and the
+//! [`diagnostic::Diagnostic`].
+//!
+//! It must not know models, agents, editors, terminals, or where files lie: callers hand it text and names.
+
+pub mod diagnostic;
+pub mod text;
