@@ -149,7 +149,7 @@ impl Call {
             method: Method::POST,
             url: self.inner.endpoint.url(self.inner.dialect, &self.request.model.deployment),
             headers: headers.clone(),
-            body: body.to_string().into(),
+            body: encoded(body),
         };
         tracing::debug!(
             provider = %self.inner.endpoint.name,
@@ -255,6 +255,12 @@ fn fixed_headers(endpoint: &Endpoint, dialect: Dialect) -> HeaderMap {
     headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
     dialect::headers(dialect, &mut headers);
     headers
+}
+
+/// A body as bytes. Not through `Display`, which hands over each piece of a text on its own and takes twice as long.
+fn encoded(body: &Value) -> bytes::Bytes {
+    // A value always has JSON, and memory takes all of it; what `Display` writes is the same.
+    serde_json::to_vec(body).unwrap_or_else(|_| body.to_string().into_bytes()).into()
 }
 
 /// Whether a response is surely no event stream. Servers that name no type, or a wrong one, are given a chance.

@@ -1,5 +1,7 @@
 //! Maps a conversation to the messages of a Chat call.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Arguments;
@@ -11,7 +13,7 @@ use crate::model::{CacheKind, Model};
 /// The messages: the system prompt, then the conversation.
 pub(super) fn messages(
     system: &[String],
-    conversation: &[Message],
+    conversation: &[Cow<'_, Message>],
     origin: &Origin,
     model: &Model,
 ) -> Vec<Value> {
@@ -19,6 +21,7 @@ pub(super) fn messages(
     // Images that tools returned, kept until the last result of the batch: nothing may come between results.
     let mut shown: Vec<Value> = Vec::new();
     for message in conversation {
+        let message = &**message;
         if !matches!(message, Message::ToolResult(_)) {
             show(&mut shown, &mut out);
         }

@@ -5,6 +5,7 @@
 //! that a conversation only grows at its end and stays cached. That is why trailing space is cut from every
 //! assistant message and not only from the last one, where the provider refuses it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
@@ -49,12 +50,14 @@ enum Role {
 
 impl Conversation {
     /// The conversation of these messages, which are paired and fit for the model already.
-    pub(super) fn new(messages: &[Message]) -> Self {
+    pub(super) fn new(messages: &[Cow<'_, Message>]) -> Self {
         let mut all = Self::default();
         let mut calls: Vec<&CallId> = Vec::new();
-        let said_by_user = |message: &Message| !matches!(message, Message::Assistant(_));
+        let said_by_user = |message: &Cow<'_, Message>| !matches!(**message, Message::Assistant(_));
         for group in messages.chunk_by(|one, next| said_by_user(one) && said_by_user(next)) {
-            if let [Message::Assistant(answer)] = group {
+            if let [one] = group
+                && let Message::Assistant(answer) = &**one
+            {
                 all.add(Role::Assistant, answer_blocks(answer));
                 calls = answer.calls().map(|call| &call.id).collect();
             } else {
@@ -171,11 +174,11 @@ fn thinking(thinking: &Thinking) -> Option<Value> {
 
 /// The blocks of neighbouring user messages and tool results: results first, in the order of the calls; then the
 /// rest as it was said.
-fn user_blocks<'m>(group: &'m [Message], calls: &[&CallId]) -> Vec<(&'m MessageId, Value)> {
+fn user_blocks<'m>(group: &'m [Cow<'_, Message>], calls: &[&CallId]) -> Vec<(&'m MessageId, Value)> {
     let mut results: Vec<&ToolResult> = Vec::new();
     let mut rest = Vec::new();
     for message in group {
-        match message {
+        match &**message {
             Message::ToolResult(result) => {
                 results.push(result);
                 rest.extend(beside(result).into_iter().map(|block| (&result.id, block)));
