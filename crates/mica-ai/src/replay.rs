@@ -31,7 +31,7 @@ pub const UNANSWERED: &str = "No result: the call was interrupted before it fini
 pub const IMAGE_LEFT_OUT: &str = "[An image is left out here: this model cannot read images.]";
 
 /// The conversation as `target` can take it. What fits as it is, is borrowed.
-pub fn normalise<'a>(messages: &'a [Message], target: &'a Origin, model: &Model) -> Vec<Cow<'a, Message>> {
+pub fn normalise<'a>(messages: &'a [Message], target: &Origin, model: &Model) -> Vec<Cow<'a, Message>> {
     let mut replay = Replay {
         target,
         images: model.images,
@@ -67,8 +67,8 @@ pub fn without_reasoning(messages: &[Message]) -> Vec<Message> {
         .collect()
 }
 
-struct Replay<'a> {
-    target: &'a Origin,
+struct Replay<'a, 't> {
+    target: &'t Origin,
     images: bool,
     out: Vec<Cow<'a, Message>>,
     /// Calls of the newest assistant message, and their results as far as they have come.
@@ -88,7 +88,7 @@ struct Open<'a> {
     result: Option<Cow<'a, Message>>,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> Replay<'a, '_> {
     fn user(&mut self, message: &'a Message, user: &'a User) {
         let message = match self.content(&user.content) {
             None => Cow::Borrowed(message),
@@ -242,4 +242,4 @@ fn said<'a>(block: &'a Block, text: &'a Text, same: bool) -> Option<Cow<'a, Bloc
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

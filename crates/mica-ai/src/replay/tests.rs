@@ -324,7 +324,7 @@ fn reasoning_can_be_left_out_whole() {
 }
 
 /// Any mixture of messages, with few ids so that they collide.
-fn conversations() -> impl Strategy<Value = Vec<Message>> {
+pub(crate) fn conversations() -> impl Strategy<Value = Vec<Message>> {
     let stop = prop_oneof![
         Just(StopReason::Stop),
         Just(StopReason::ToolUse),
