@@ -152,3 +152,47 @@ impl<T: Tool + 'static> FromIterator<T> for ToolSet {
         set
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use serde_json::json;
+
+    use super::*;
+    use crate::cx::ToolCx;
+    use crate::tool::{Args, ToolError, ToolOutput, ToolSpec};
+
+    struct Named(ToolSpec);
+
+    #[async_trait]
+    impl Tool for Named {
+        fn spec(&self) -> &ToolSpec {
+            &self.0
+        }
+
+        async fn call(&self, _: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {
+            Ok(ToolOutput::text(""))
+        }
+    }
+
+    fn tool(name: &str, description: &str) -> Arc<dyn Tool> {
+        Arc::new(Named(ToolSpec::new(name, description, json!({ "type": "object" }))))
+    }
+
+    fn shown(tools: &ToolSet) -> Vec<String> {
+        tools.definitions().iter().map(|tool| format!("{}: {}", tool.name, tool.description)).collect()
+    }
+
+    #[test]
+    fn what_is_shown_follows_what_is_added() {
+        let mut tools = ToolSet::default();
+        assert_eq!(shown(&tools), Vec::<String>::new());
+        tools.add(tool("b", "one"));
+        assert_eq!(shown(&tools), ["b: one"]);
+        let before = tools.clone();
+        tools.add(tool("a", "two"));
+        tools.add(tool("b", "three"));
+        assert_eq!(shown(&tools), ["a: two", "b: three"]);
+        assert_eq!(shown(&before), ["b: one"], "a clone keeps what it had");
+    }
+}
