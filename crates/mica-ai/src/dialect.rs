@@ -71,10 +71,12 @@ pub fn body(dialect: Dialect, request: &Request, origin: &Origin) -> Result<Valu
 /// # Errors
 /// As [`body`].
 pub fn bytes(dialect: Dialect, request: &Request, origin: &Origin) -> Result<Bytes, AiError> {
-    match dialect {
-        Dialect::Chat => chat::request::bytes(request, origin).map(Bytes::from),
-        Dialect::Responses | Dialect::Messages => body(dialect, request, origin).map(|body| written(&body)),
-    }
+    let bytes = match dialect {
+        Dialect::Responses => responses::request::bytes(request, origin),
+        Dialect::Messages => messages::request::bytes(request, origin),
+        Dialect::Chat => chat::request::bytes(request, origin),
+    };
+    bytes.map(Bytes::from)
 }
 
 /// The bytes of a body that is a value already. Not through `Display`, which hands over each piece of a text on its own

@@ -46,7 +46,34 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-impl Json<'_> {
+impl<'a> Json<'a> {
+    /// A member of an object.
+    pub(crate) fn get(&self, key: &str) -> Option<&Json<'a>> {
+        let Json::Object(members) = self else { return None };
+        members.0.iter().find_map(|(known, value)| (*known == key).then_some(value))
+    }
+
+    /// A member of an object, to change it.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Json<'a>> {
+        let Json::Object(members) = self else { return None };
+        members.0.iter_mut().find_map(|(known, value)| (*known == key).then_some(value))
+    }
+
+    /// Puts a member behind the others, when it is an object.
+    pub(crate) fn put(&mut self, key: &'static str, value: impl Into<Json<'a>>) {
+        if let Json::Object(members) = self {
+            members.insert(key, value);
+        }
+    }
+
+    /// A text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Json::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The bytes of it.
     pub(crate) fn written(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.size());

@@ -11,7 +11,7 @@ use crate::request::Request;
 /// The `messages` member. Not by way of a request: normalisation would correct most of what is tried here.
 fn messages(messages: &[Message]) -> Value {
     let lent: Vec<_> = messages.iter().map(std::borrow::Cow::Borrowed).collect();
-    Conversation::new(&lent).into_value()
+    Conversation::new(&lent).into_json().to_value()
 }
 
 /// The content of the last assistant message when it has these blocks.
