@@ -61,7 +61,7 @@ impl Run<'_> {
     }
 
     /// The request as it will be sent.
-    fn request(&self, closing: bool) -> Result<Request, RunError> {
+    fn request(&self, closing: bool) -> Result<Arc<Request>, RunError> {
         let mut request = self.cx.request();
         if closing {
             // The tools stay in the request, so that the cached prefix holds.
@@ -69,12 +69,12 @@ impl Run<'_> {
         }
         catch_unwind(AssertUnwindSafe(|| self.hooks.shape(&mut request, self.cx)))
             .map_err(|panic| RunError::Hook { hook: "shape".to_owned(), message: guard::words(&*panic) })?;
-        Ok(request)
+        Ok(Arc::new(request))
     }
 
     async fn ask(
         &mut self,
-        request: Request,
+        request: Arc<Request>,
         cut: &CancellationToken,
     ) -> Result<Result<Assistant, AiError>, RunError> {
         let id = request.answer.clone();
@@ -85,7 +85,7 @@ impl Run<'_> {
             provider: String::new(),
             model: request.model.id.clone(),
         };
-        let mut stream = self.cx.provider.stream(Arc::new(request), cut.clone());
+        let mut stream = self.cx.provider.stream(request, cut.clone());
         let overdue = guard::overdue(cut);
         tokio::pin!(overdue);
         let (mut message, error) = loop {
