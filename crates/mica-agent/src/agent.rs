@@ -194,7 +194,9 @@ impl Listener for FanOut {
     async fn event(&self, event: Event) {
         let listeners = self.inner.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for listener in listeners {
-            event::hand(&*listener, event.clone()).await;
+            if listener.hears(&event.kind) {
+                event::hand(&*listener, event.clone()).await;
+            }
         }
         // Nobody may be subscribed, which is fine.
         let _ = self.inner.subscribers.send(event);

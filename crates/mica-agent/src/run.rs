@@ -193,7 +193,6 @@ impl Run<'_> {
         if cut.is_cancelled() {
             return Ok(self.cut_short());
         }
-        self.record(Record::TurnOpen).await?;
         let answer = match self.answer(closing.is_some(), cut).await? {
             Ok(answer) => answer,
             Err(_) if cut.is_cancelled() => return Ok(self.cut_short()),

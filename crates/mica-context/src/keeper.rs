@@ -31,7 +31,7 @@ mod report;
 mod state;
 
 pub use report::WindowReport;
-use state::{Pending, State, prefix_digest};
+use state::{Pending, State};
 
 /// Renders the turn sections as they are now, for the tools that are there.
 pub type TurnSections = Arc<dyn Fn(&ToolNames) -> Vec<Rendered> + Send + Sync>;
@@ -148,10 +148,10 @@ impl WindowKeeper {
     }
 
     fn fill(&self, cx: &Context) -> Fill {
-        let tools = cx.tools.definitions();
-        let before = prefix_digest(&cx.model, &cx.system, &tools);
-        let state = self.state();
-        tokens::fill(&cx.system, &tools, &cx.messages, before, state.anchor.as_ref(), state.scale(&cx.model))
+        let mut state = self.state();
+        let before = state.before(cx);
+        let (anchor, scale) = (state.anchor.as_ref(), state.scale(&cx.model));
+        tokens::fill(&cx.system, cx.tools.definitions(), &cx.messages, before, anchor, scale)
     }
 
     /// Adds what changed of the turn sections to the newest message, when it is the user's and not answered yet.
@@ -318,7 +318,7 @@ impl Hooks for WindowKeeper {
         let measure = Measure::with(request, &mut self.state().known);
         request.cache.marks = breakpoints::plan(request, &measure, self.settings.marks);
         let sent = Sent::new(request, &measure, (self.clock)());
-        let pending = Pending::new(request, sent, measure.total());
+        let pending = Pending::new(request, sent, &measure);
         self.state().pending = Some(pending);
     }
 

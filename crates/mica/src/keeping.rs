@@ -108,6 +108,10 @@ impl Hooks for Keeper {
 
 #[async_trait]
 impl Listener for Keeper {
+    fn hears(&self, kind: &EventKind) -> bool {
+        matches!(kind, EventKind::RunStart | EventKind::RunEnd { .. })
+    }
+
     async fn event(&self, event: Event) {
         let run = RunId::from(event.run.as_str());
         let kept = match &event.kind {

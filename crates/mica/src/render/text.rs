@@ -262,11 +262,10 @@ impl Inner {
 
     fn note(&mut self, mark: &str, text: &str) -> std::io::Result<()> {
         self.fresh_line()?;
-        if self.colour {
-            writeln!(self.err, "\x1b[2m{mark} {text}\x1b[0m")
-        } else {
-            writeln!(self.err, "{mark} {text}")
-        }
+        // Standard error has no buffer, so a line is handed over whole and not in pieces.
+        let line =
+            if self.colour { format!("\x1b[2m{mark} {text}\x1b[0m\n") } else { format!("{mark} {text}\n") };
+        self.err.write_all(line.as_bytes())
     }
 }
 
