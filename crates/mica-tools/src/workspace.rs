@@ -56,7 +56,8 @@ impl Workspace {
     /// a link that is put there instead leads nowhere.
     ///
     /// # Errors
-    /// [`FileError`] when its path is not absolute or has `..` in it, or something that is no folder is there.
+    /// [`FileError`] when something that is no folder is there; and as long as nothing is there, when its path is not
+    /// absolute or has `..` in the part that is missing.
     pub fn with_readable(mut self, other: impl AsRef<Path>) -> Result<Self, FileError> {
         self.readable = self.readable.iter().cloned().chain([coming(other.as_ref())?]).collect();
         Ok(self)
@@ -170,13 +171,13 @@ fn coming(path: &Path) -> Result<PathBuf, FileError> {
     if fs::symlink_metadata(path).is_ok() {
         return folder(path);
     }
-    let is_plain = |part: std::path::Component<'_>| part != std::path::Component::ParentDir;
-    if !path.is_absolute() || !path.components().all(is_plain) {
-        return Err(FileError::BadPath { path: shown(), reason: "it is not absolute, or has `..` in it" });
-    }
     match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => Ok(coming(parent)?.join(name)),
-        _ => folder(path),
+        (Some(parent), Some(name)) if path.is_absolute() => Ok(coming(parent)?.join(name)),
+        // What `..` means below a folder that is not there, nobody can say.
+        _ => Err(FileError::BadPath {
+            path: shown(),
+            reason: "it is not absolute, or has `..` in what is not there",
+        }),
     }
 }
 

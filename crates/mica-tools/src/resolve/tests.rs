@@ -155,6 +155,8 @@ fn a_readable_folder_may_come_later_and_is_never_a_link() {
     std::fs::File::create(later.join("a.txt")).unwrap();
     let place = workspace.resolve(&file).unwrap();
     assert_eq!((place.found(), place.reach), (Found::File, Reach::Read));
+    let around = desk.path("../sessions/three.spill");
+    desk.workspace.clone().with_readable(around).unwrap();
     // Somebody puts a link where the folder was to be.
     let linked = desk.beside("sessions/two.spill");
     let workspace = desk.workspace.clone().with_readable(&linked).unwrap();
