@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
-use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Shown};
-use mica_ai::id::CallId;
+use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome};
 use mica_policy::mode::Mode;
 use mica_session::entry::Body;
 use serde::Deserialize;
@@ -59,13 +58,13 @@ enum Method {
     },
     /// Answer questions: a decision for each call. The run goes on when every call that is asked about is decided.
     Approve {
-        decisions: Vec<Given>,
+        decisions: Vec<Answer>,
         #[serde(default)]
         id: Value,
     },
     /// Go on with a run that was waiting when the session was opened. Answered when the run ends.
     Resume {
-        decisions: Vec<Given>,
+        decisions: Vec<Answer>,
         #[serde(default)]
         id: Value,
     },
@@ -118,22 +117,6 @@ enum Method {
         #[serde(default)]
         id: Value,
     },
-}
-
-/// An answer to a question about one call. A yes says what it is for: the `shown` of the question.
-#[derive(Debug, Clone, Deserialize)]
-struct Given {
-    call: CallId,
-    #[serde(default)]
-    shown: Option<Shown>,
-    #[serde(flatten)]
-    decision: Decision,
-}
-
-impl From<Given> for Answer {
-    fn from(given: Given) -> Self {
-        Self { call: given.call, shown: given.shown, decision: given.decision }
-    }
 }
 
 /// The questions that are open, as they were told.
@@ -305,8 +288,8 @@ impl Desk<'_> {
                 return self.start(id, async move { work.prompt(&text).await });
             }
             Method::Resume { decisions, id } => {
-                let (work, answers) = (work.clone(), answers(decisions));
-                return self.start(id, async move { work.resume_waiting(Decisions(answers)).await });
+                let (work, answers) = (work.clone(), Decisions(decisions));
+                return self.start(id, async move { work.resume_waiting(answers).await });
             }
             Method::Steer { text, id } => (id, done(work.agent.steer(text))),
             Method::FollowUp { text, id } => (id, done(work.agent.follow_up(text))),
@@ -318,7 +301,7 @@ impl Desk<'_> {
             Method::Approve { id, .. } if !self.running => {
                 (id, Err(anyhow!("nothing is asked: no run goes on")))
             }
-            Method::Approve { decisions, id } => (id, self.approve(answers(decisions))),
+            Method::Approve { decisions, id } => (id, self.approve(decisions)),
             Method::State { id } => (id, Ok(self.state())),
             Method::Mode { mode, id } => {
                 let mode = mode.parse::<Mode>().map_err(Into::into);
@@ -404,6 +387,7 @@ impl Desk<'_> {
         Ok(json!({
             "turns": turns,
             "usage": usage,
+            "cache": self.work.window.cache_checks().last(),
             "window": { "tokens": window.fill.total(), "of": window.window, "shortened_at": window.threshold },
         }))
     }
@@ -435,8 +419,4 @@ impl Desk<'_> {
 /// The empty result of what needs none.
 fn done<E: Into<anyhow::Error>>(outcome: Result<(), E>) -> Result<Value> {
     outcome.map(|()| json!({})).map_err(Into::into)
-}
-
-fn answers(given: Vec<Given>) -> Vec<Answer> {
-    given.into_iter().map(Answer::from).collect()
 }

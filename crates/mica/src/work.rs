@@ -79,10 +79,13 @@ impl Work {
         let provider = means.provider(&choice);
         let mode = ModeSwitch::new(mode);
         let mut workspace = Workspace::new(&surroundings.folder)?;
-        let spill = keeper.as_ref().map(|keeper| {
-            let folder = surroundings.folder.join(keeper.session().path()).with_extension("spill");
-            Arc::new(SpillFolder::new(folder, SpillLimits::default()))
-        });
+        let spill = match &keeper {
+            None => None,
+            Some(keeper) => {
+                let folder = std::path::absolute(keeper.session().path().with_extension("spill"))?;
+                Some(Arc::new(SpillFolder::new(folder, SpillLimits::default())))
+            }
+        };
         if let Some(spill) = &spill {
             workspace = workspace.with_readable(spill.root())?;
         }
