@@ -102,7 +102,7 @@ impl Sent {
     }
 
     /// Another model, or another endpoint, is asked from now on: no cache has what was sent.
-    pub(crate) fn to_another(&mut self) {
+    pub(crate) fn forget_model(&mut self) {
         self.model = Digest::of("another model");
     }
 

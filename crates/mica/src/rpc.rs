@@ -345,17 +345,8 @@ impl Desk<'_> {
     }
 
     fn state(&self) -> Value {
-        let asks = match &self.asking.open {
-            Some(question) => question.asks.clone(),
-            None if self.running => Vec::new(),
-            None => self
-                .work
-                .keeper
-                .as_ref()
-                .and_then(Keeper::waiting)
-                .map(|waiting| waiting.asks)
-                .unwrap_or_default(),
-        };
+        let waiting = || self.work.keeper.as_ref().and_then(Keeper::waiting).map(|waiting| waiting.asks);
+        let asks = if self.running { self.asked.open().clone() } else { waiting().unwrap_or_default() };
         let choice = self.work.choice();
         json!({
             "running": self.running,

@@ -103,7 +103,7 @@ impl State {
         self.stuck = None;
         self.in_a_row = 0;
         if let Some((sent, _)) = &mut self.last {
-            sent.to_another();
+            sent.forget_model();
         }
     }
 
