@@ -215,3 +215,6 @@ pub fn word(outcome: &Outcome) -> &'static str {
         Outcome::Failed { .. } => "failed",
     }
 }
+
+#[cfg(test)]
+mod tests;

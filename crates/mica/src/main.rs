@@ -141,7 +141,8 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         printer.say("…", notice);
     }
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
-    interactive::run(&work, &printer, terminal, questions).await?;
+    // Large, and made once.
+    Box::pin(interactive::run(&work, &printer, terminal, questions)).await?;
     Ok(Exit::Done)
 }
 
