@@ -114,6 +114,12 @@ impl WindowKeeper {
         self.state().asked = Some(Trigger::Manual { focus });
     }
 
+    /// Another model, or another endpoint, is asked from now on. What was learnt of the one before is forgotten, and the
+    /// next request is expected to read nothing from a cache.
+    pub fn model_changed(&self) {
+        self.state().model_changed();
+    }
+
     /// Compacts a window now, between runs.
     ///
     /// # Errors

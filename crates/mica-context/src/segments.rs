@@ -101,6 +101,11 @@ impl Sent {
         }
     }
 
+    /// Another model, or another endpoint, is asked from now on: no cache has what was sent.
+    pub(crate) fn forget_model(&mut self) {
+        self.model = Digest::of("another model");
+    }
+
     /// Whether a mark of this request searches back to a message.
     fn reaches(&self, message: usize, lookback: usize) -> bool {
         self.marked.iter().filter(|mark| **mark >= message).any(|mark| {
@@ -211,7 +216,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::FirstRequest => f.write_str("nothing was sent before"),
-            Reason::ModelChanged => f.write_str("another model, which has a cache of its own"),
+            Reason::ModelChanged => f.write_str("the model changed, and each has a cache of its own"),
             Reason::Rewritten { by } => write!(f, "the window was changed by {by}"),
             Reason::Changed { index, segment, from: None } => {
                 write!(f, "segment {index} changed ({segment})")

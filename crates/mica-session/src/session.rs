@@ -28,7 +28,7 @@ use crate::source::Source;
 use crate::tree::{Tree, TreeError};
 use crate::unfinished::{Unfinished, unfinished};
 
-pub(crate) use open::{Means, create, open, read_first_line};
+pub(crate) use open::{Means, create, draft, open, read_first_line};
 
 /// What tells the time. Libraries have no clock of their own.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -56,9 +56,16 @@ pub struct Session {
 }
 
 struct Writer {
-    appender: Appender,
+    to: To,
     ids: EntryIds,
-    _lock: Lock,
+}
+
+/// Where a writer writes to.
+enum To {
+    /// The session's file, which nobody else may write to.
+    File { appender: Appender, _lock: Lock },
+    /// Nothing yet: the file is made for the first entry.
+    Draft(Means),
 }
 
 /// Entries that were read, and what was wrong with them.
@@ -111,6 +118,11 @@ impl Session {
         if self.writer.is_some() { Access::Write } else { Access::Read }
     }
 
+    /// Whether nothing was appended yet and there is no file: see [`Sessions::draft`](crate::Sessions::draft).
+    pub fn is_draft(&self) -> bool {
+        matches!(&self.writer, Some(Writer { to: To::Draft(_), .. }))
+    }
+
     /// Appends an entry at the leaf, and moves the leaf to it unless it stands aside.
     ///
     /// # Errors
@@ -139,12 +151,13 @@ impl Session {
         let Some(length) = length else {
             return Err(SessionError::TooLarge { bytes: line.len(), limit: self.limits.line });
         };
-        let folder = paths::blobs(&self.path);
+        // Last of all, so that an entry that is refused leaves nothing behind.
+        let path = self.path.clone();
+        let appender = self.appender()?;
+        let folder = paths::blobs(&path);
         blobs.iter().try_for_each(|one| blob::keep(&folder, one))?;
-        let offset = writer
-            .appender
-            .append(&line, durability)
-            .map_err(|source| SessionError::Append { path: self.path.clone(), source })?;
+        let offset =
+            appender.append(&line, durability).map_err(|source| SessionError::Append { path, source })?;
         self.contents.append(&node, Place { offset, length }, line::model_of(&entry.body))?;
         self.refresh_index();
         Ok(entry.id)
@@ -184,8 +197,10 @@ impl Session {
     /// When the disk refuses.
     pub fn sync(&mut self) -> Result<(), SessionError> {
         match &mut self.writer {
-            Some(writer) => writer.appender.sync().map_err(SessionError::io("sync", &self.path)),
-            None => Ok(()),
+            Some(Writer { to: To::File { appender, .. }, .. }) => {
+                appender.sync().map_err(SessionError::io("sync", &self.path))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -60,6 +60,13 @@ impl Sessions {
         session::create(&self.place(project, &header), &header, &[], &self.means)
     }
 
+    /// Begins a session that leaves nothing behind until something is said: its id and its path are known, and its file
+    /// is made, and locked, with the first entry.
+    pub fn draft(&self, project: &Path, name: Option<&str>) -> Session {
+        let header = self.header(project.to_string_lossy().into_owned(), name.map(str::to_owned), None);
+        session::draft(&self.place(project, &header), header, &self.means)
+    }
+
     /// Opens a session's file. With [`Access::Write`] a torn tail is mended.
     ///
     /// # Errors

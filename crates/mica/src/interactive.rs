@@ -19,7 +19,7 @@ const HELP: &str = "\
 /compact [FOCUS]   summarise the conversation before the next answer
 /usage             what the last run took, and how full the window is
 /tools             what the model can call
-/model             which model is asked, and where
+/model [NAME]      which model is asked, and where; or ask another one from now on
 /session           where this is kept
 /quit              leave (also Ctrl-D)
 
@@ -37,12 +37,9 @@ pub async fn run(
     mut terminal: Terminal,
     mut questions: mpsc::Receiver<Question>,
 ) -> Result<()> {
-    println!(
-        "mica  {} at {}  ({} mode; /help)",
-        work.choice.model.name,
-        work.choice.endpoint.name,
-        work.mode.get().name()
-    );
+    let choice = work.choice();
+    let mode = work.mode.get().name();
+    println!("mica  {} at {}  ({mode} mode; /help)", choice.model.name, choice.endpoint.name);
     // A run that was waiting for this person goes on with their answers.
     if let Some(waiting) = work.keeper.as_ref().and_then(Keeper::waiting) {
         let (reply, answers) = oneshot::channel();
@@ -50,10 +47,7 @@ pub async fn run(
         let running = async {
             match answers.await {
                 Err(_) => Ok(Outcome::Suspended { asks: waiting.asks }),
-                Ok(given) => {
-                    let ids = waiting.asks.into_iter().map(|ask| ask.call.id);
-                    work.resume_waiting(Decisions(ids.zip(given).collect())).await
-                }
+                Ok(given) => work.resume_waiting(Decisions::to(&waiting.asks, given)).await,
             }
         };
         let open = Open { question: Question { asks, reply }, given: Vec::new() };
@@ -146,6 +140,12 @@ async fn listen(
             typed = terminal.typed() => {
                 match (typed, open.take()) {
                 (Some(Input::Line(line)), Some(asked)) => open = asked.answered(&line, printer),
+                (Some(Input::Line(line)), None) if is_command(&line) => {
+                    match command_of(work, line.trim().trim_start_matches('/')).await {
+                        Said::Text(text) => printer.say("…", text.trim_end()),
+                        Said::Quit => printer.say("…", "a run is going on: Ctrl-C stops it, then /quit leaves"),
+                    }
+                }
                 (Some(Input::Line(line)), None) if !line.trim().is_empty() => match work.agent.steer(line.trim()) {
                     Ok(()) => printer.say("…", "joins before the next step"),
                     Err(full) => printer.say("✗", &full.to_string()),
@@ -202,6 +202,15 @@ impl Open {
     }
 }
 
+/// Whether a line that is typed while the agent works is a command. A path, for example, is something to say.
+fn is_command(line: &str) -> bool {
+    let name = line.trim().strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    name.is_some_and(|name| COMMANDS.contains(&name))
+}
+
+const COMMANDS: [&str; 11] =
+    ["help", "?", "quit", "exit", "q", "mode", "compact", "usage", "tools", "model", "session"];
+
 enum Said {
     Text(String),
     Quit,
@@ -214,12 +223,9 @@ async fn command_of(work: &Work, command: &str) -> Said {
         "help" | "?" => HELP.to_owned(),
         "quit" | "exit" | "q" => return Said::Quit,
         "mode" if rest.is_empty() => work.mode.get().name().to_owned(),
-        "mode" => match rest.parse::<Mode>() {
-            Ok(mode) => {
-                work.mode.set(mode);
-                format!("{} mode", mode.name())
-            }
-            Err(error) => error.to_string(),
+        "mode" => match rest.parse::<Mode>().map_err(Into::into).and_then(|mode| work.set_mode(mode)) {
+            Ok(()) => format!("{} mode", work.mode.get().name()),
+            Err(error) => format!("{error:#}"),
         },
         "compact" => {
             work.window.request_compaction((!rest.is_empty()).then(|| rest.to_owned()));
@@ -228,9 +234,10 @@ async fn command_of(work: &Work, command: &str) -> Said {
         "usage" => work.usage().await,
         "tools" => work.tools().await,
         "model" if rest.is_empty() => work.asked(),
-        "model" => {
-            "the model of a conversation is chosen at the start: mica --continue --model NAME".to_owned()
-        }
+        "model" => match work.switch(rest).await {
+            Ok(()) => work.asked(),
+            Err(error) => format!("{error:#}"),
+        },
         "session" => work.place(),
         other => format!("there is no command /{other}; /help lists them"),
     })

@@ -26,12 +26,14 @@ mod config;
 mod exit;
 mod interactive;
 mod keeping;
+mod makes;
 mod once;
 mod questions;
 mod reach;
 mod render;
 mod rpc;
 mod surroundings;
+mod switching;
 mod terminal;
 mod window;
 mod work;
@@ -135,22 +137,31 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
     })?;
+    for notice in work.notices.iter() {
+        printer.say("…", notice);
+    }
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
-    interactive::run(&work, &printer, terminal, questions).await?;
+    // Large, and made once.
+    Box::pin(interactive::run(&work, &printer, terminal, questions)).await?;
     Ok(Exit::Done)
 }
 
+#[allow(clippy::print_stderr, reason = "a program speaks")]
 async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
     let values = Config::read(surroundings, &cli.run)?.values()?;
     let out = JsonLines::new(std::io::stdout());
     let (approver, questions) = Questions::new();
+    let asked = rpc::Asked::default();
     let work = Work::begin(Parts {
         values: &values,
         flags: &cli.run,
         surroundings,
         approver: Some(Arc::new(approver)),
-        listeners: vec![rpc::listener(&out)],
+        listeners: vec![rpc::listener(&out, &asked)],
     })?;
-    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions).await?;
+    for notice in work.notices.iter() {
+        eprintln!("mica: {notice}");
+    }
+    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, asked).await?;
     Ok(Exit::Done)
 }

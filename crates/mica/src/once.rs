@@ -35,6 +35,9 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     let prompt = prompt(flags, surroundings)?;
     let listeners = listener.into_iter().collect();
     let work = Work::begin(Parts { values, flags, surroundings, approver: None, listeners })?;
+    for notice in work.notices.iter() {
+        eprintln!("mica: {notice}");
+    }
 
     let running = async {
         let waiting = work.keeper.as_ref().and_then(crate::keeping::Keeper::waiting);
@@ -44,9 +47,9 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
             (_, Some(prompt)) => work.prompt(&prompt).await,
             // The run that waited goes on: what the rules allow now is allowed, the rest is asked again.
             (Some(waiting), None) => {
-                let answer = |call| (call, if flags.yes { Decision::Allow } else { refused() });
-                let ids = waiting.asks.iter().map(|ask| ask.call.id.clone());
-                work.resume_waiting(Decisions(ids.map(answer).collect())).await
+                let answers =
+                    waiting.asks.iter().map(|_| if flags.yes { Decision::Allow } else { refused() });
+                work.resume_waiting(Decisions::to(&waiting.asks, answers)).await
             }
         }
     };
@@ -76,7 +79,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
 }
 
 fn refused() -> Decision {
-    Decision::Deny { reason: "the run was continued without an approval".to_owned() }
+    Decision::Refuse { reason: "the run was continued without an approval".to_owned() }
 }
 
 async fn summary<'a>(work: &Work, outcome: &'a Outcome) -> Result<Summary<'a>> {

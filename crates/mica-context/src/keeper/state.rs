@@ -101,6 +101,17 @@ impl State {
         self.rewritten = Some(by);
     }
 
+    /// Another model is asked from now on: its window is its own, and so is its cache.
+    pub(super) fn model_changed(&mut self) {
+        self.anchor = None;
+        self.learnt = None;
+        self.stuck = None;
+        self.in_a_row = 0;
+        if let Some((sent, _)) = &mut self.last {
+            sent.forget_model();
+        }
+    }
+
     /// Has something told before the next turn. The oldest go when nobody asks.
     pub(super) fn tell(&mut self, change: WindowChange) {
         if self.told.len() >= TOLD {

@@ -372,7 +372,7 @@ fn a_full_disk_is_told_and_the_session_goes_on() {
         }
     }
     let file = crate::files::open_log(session.path()).unwrap();
-    session.writer.as_mut().unwrap().appender = Appender::new(Full(file, true), before.len() as u64);
+    *session.appender().unwrap() = Appender::new(Full(file, true), before.len() as u64);
     let error = session.append(Message::from(User::text("lost")), Durability::Now).unwrap_err();
     assert!(error.is_disk_full());
     assert_eq!(

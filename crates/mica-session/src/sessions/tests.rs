@@ -200,3 +200,48 @@ fn extensions_keep_what_is_theirs() {
     let at = session.append(body.clone(), Durability::Lazy).unwrap();
     assert_eq!(session.entry(at).unwrap().body, body);
 }
+
+#[test]
+fn a_draft_leaves_nothing_until_something_is_said() {
+    let (_folder, sessions) = folder();
+    let mut draft = sessions.draft("/home/user/a".as_ref(), Some("Plans"));
+    let (id, path) = (draft.header().id, draft.path().to_owned());
+    assert_eq!((draft.access(), draft.is_draft(), draft.name()), (Access::Write, true, Some("Plans")));
+    assert!(draft.live().unwrap().entries.is_empty());
+    assert!(draft.unfinished().unwrap().is_nothing());
+    draft.sync().unwrap();
+    assert_eq!(draft.navigate(None).unwrap(), None);
+    // An entry that is refused leaves nothing either.
+    let mut nowhere = sessions.create("/home/user/b".as_ref(), None).unwrap();
+    let stranger = nowhere.append(Message::from(User::text("x")), Durability::Lazy).unwrap();
+    drop(nowhere);
+    assert!(draft.label(stranger, Some("mark")).is_err());
+    assert!(draft.append(Body::Unknown { kind: "x".to_owned(), line: Vec::new() }, Durability::Now).is_err());
+    assert!(!path.exists() && !path.parent().unwrap().exists());
+    assert_eq!(titles(&sessions, Some("/home/user/a")), Vec::<String>::new());
+    assert!(sessions.find(&id.to_string()).is_err());
+
+    let first = draft.append(Message::from(User::text("one")), Durability::Lazy).unwrap();
+    assert!(!draft.is_draft());
+    let second = draft.append(Message::from(User::text("two")), Durability::Now).unwrap();
+    assert_eq!(draft.entries([first, second]).unwrap().entries.len(), 2);
+    assert_eq!(titles(&sessions, Some("/home/user/a")), ["Plans"]);
+    assert_eq!(sessions.find(&id.to_string()).unwrap(), path);
+    assert!(matches!(sessions.open(&path, Access::Write), Err(SessionError::Locked { .. })), "it is locked");
+    drop(draft);
+    let again = sessions.open(&path, Access::Write).unwrap();
+    assert_eq!((again.header().id, again.tree().len(), again.notices().len()), (id, 2, 0));
+}
+
+#[test]
+fn what_others_put_beside_a_session_goes_with_it() {
+    let (_folder, sessions) = folder();
+    let (one, other) = (begun(&sessions, "/home/user/a", "one"), begun(&sessions, "/home/user/a", "two"));
+    for path in [&one, &other] {
+        fs::create_dir(path.with_extension("spill")).unwrap();
+        fs::write(path.with_extension("spill").join("000001-grep.txt"), "large").unwrap();
+    }
+    sessions.delete(&one).unwrap();
+    assert!(!one.with_extension("spill").exists());
+    assert!(other.with_extension("spill").exists() && other.exists());
+}
