@@ -69,7 +69,7 @@ pub mod tool;
 pub mod typed;
 
 pub use agent::{Agent, Busy};
-pub use approval::{Ask, Decision, Decisions, Verdict};
+pub use approval::{Ask, Decision, Decisions, Preview, Verdict};
 pub use context::{Context, Settings, ToolSet};
 pub use control::Control;
 pub use cx::ToolCx;
