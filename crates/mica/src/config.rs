@@ -57,6 +57,9 @@ pub struct Values {
     /// Ends of a run.
     #[serde(default)]
     pub limits: LimitValues,
+    /// How long sessions are kept.
+    #[serde(default)]
+    pub sessions: SessionValues,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,
@@ -79,6 +82,18 @@ pub struct LimitValues {
     pub tokens: Option<u64>,
     /// Seconds without an event from the model.
     pub idle: Option<u64>,
+}
+
+/// How long sessions are kept. What is 0 limits nothing.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionValues {
+    /// Days that a session stays unchanged before it goes.
+    pub keep_days: Option<u32>,
+    /// Sessions of each project that stay.
+    pub keep: Option<usize>,
+    /// How much of each project stays: `500MB`, `2GiB`.
+    pub max_size: Option<String>,
 }
 
 const BUILT_IN: &str = include_str!("config/default.toml");

@@ -10,6 +10,8 @@ use mica_session::entry::{Body, RunId};
 use mica_session::{Durability, EntryId, Session};
 use serde::{Deserialize, Serialize};
 
+use crate::window::left_behind_id;
+
 /// A session that a run writes to.
 #[derive(Clone)]
 pub struct Keeper {
@@ -71,6 +73,7 @@ impl Keeper {
         let branch = session.branch().ok()?;
         branch.entries.iter().rev().find_map(|entry| match &entry.body {
             Body::Message { message: found } if found.id() == message => Some(entry.id),
+            Body::BranchSummary(_) if *message == left_behind_id(entry.id) => Some(entry.id),
             _ => None,
         })
     }

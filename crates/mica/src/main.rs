@@ -18,6 +18,7 @@ use crate::render::json::JsonLines;
 use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
 use crate::terminal::Terminal;
+use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
 
 mod cli;
@@ -33,6 +34,7 @@ mod render;
 mod rpc;
 mod surroundings;
 mod terminal;
+mod tidying;
 mod window;
 mod work;
 
@@ -68,7 +70,7 @@ fn told(error: &anyhow::Error) -> String {
     text
 }
 
-#[allow(clippy::print_stdout, reason = "a program speaks")]
+#[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
 async fn run(cli: &Cli) -> Result<Exit> {
     let surroundings = Surroundings::look(cli.run.directory.as_deref())?;
     let text = match &cli.command {
@@ -94,10 +96,18 @@ async fn run(cli: &Cli) -> Result<Exit> {
         }
         Some(Command::Models { filter, json }) => {
             let values = Config::read(&surroundings, &cli.run)?.values()?;
-            let reach = Reach::known(&values, &cli.run, &surroundings)?;
-            commands::models::run(&reach.catalogue, &reach.endpoints, filter.as_deref(), *json)
+            let (reach, problems) = Reach::known(&values, &cli.run, &surroundings)?;
+            print!("{}", commands::models::run(&reach.catalogue, &reach.endpoints, filter.as_deref(), *json));
+            for problem in &problems {
+                eprintln!("mica: {problem}; `mica doctor` checks everything");
+            }
+            let useless = !problems.is_empty() && reach.endpoints.is_empty();
+            return Ok(if useless { Exit::Error } else { Exit::Done });
         }
-        Some(Command::Sessions { command }) => commands::sessions::run(command, &surroundings)?,
+        Some(Command::Sessions { command }) => {
+            let values = Config::read(&surroundings, &cli.run)?.values()?;
+            commands::sessions::run(command, &values, cli.run.yes, &surroundings)?
+        }
         Some(Command::Doctor { json, ask }) => {
             let findings = commands::doctor::run(&cli.run, &surroundings, *ask).await;
             let bad = findings.iter().any(|finding| !finding.ok);
@@ -135,8 +145,10 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
     })?;
+    let tidying = Tidying::begin(&values, surroundings);
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
-    interactive::run(&work, &printer, terminal, questions).await?;
+    interactive::run(&work, surroundings, &printer, terminal, questions).await?;
+    tidying.end().await;
     Ok(Exit::Done)
 }
 
@@ -151,6 +163,8 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         listeners: vec![rpc::listener(&out)],
     })?;
+    let tidying = Tidying::begin(&values, surroundings);
     rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions).await?;
+    tidying.end().await;
     Ok(Exit::Done)
 }

@@ -12,8 +12,10 @@ use crate::config::Values;
 use crate::exit::Exit;
 use crate::interactive::for_person;
 use crate::render::json::{JsonLines, Summary};
+use crate::render::question;
 use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
+use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
 
 /// Runs once.
@@ -50,6 +52,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
             }
         }
     };
+    let tidying = Tidying::begin(values, surroundings);
     tokio::pin!(running);
     let outcome = loop {
         tokio::select! {
@@ -66,12 +69,13 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         Outcome::Suspended { asks } => {
             let id = work.session_id().unwrap_or_default();
             for ask in asks {
-                eprintln!("mica: {} needs an approval: {}", ask.call.name, ask.reason);
+                eprintln!("mica: {} needs an approval: {}", question::short(ask), ask.reason);
             }
             eprintln!("mica: go on with `mica --resume {id} --yes`, or allow calls with --allow");
         }
         Outcome::Failed { error } => eprintln!("mica: {}", for_person(error)),
     }
+    tidying.end().await;
     Ok(Exit::from(&outcome))
 }
 

@@ -19,6 +19,8 @@ pub struct Surroundings {
     pub data: PathBuf,
     /// Whether a person can type.
     pub stdin_is_terminal: bool,
+    /// How wide what is printed may be. What does not go to a terminal may be as wide as it is.
+    pub columns: usize,
 }
 
 impl Surroundings {
@@ -37,13 +39,28 @@ impl Surroundings {
             .canonicalize()
             .with_context(|| format!("{} is not a folder that can be worked in", folder.display()))?;
         let (config, data) = homes(&variables)?;
-        Ok(Self { variables, folder, config, data, stdin_is_terminal: std::io::stdin().is_terminal() })
+        let stdin_is_terminal = std::io::stdin().is_terminal();
+        Ok(Self { variables, folder, config, data, stdin_is_terminal, columns: columns() })
     }
 
     /// A variable that is set to something.
     pub fn variable(&self, name: &str) -> Option<String> {
         self.variables.get(name).filter(|value| !value.trim().is_empty()).cloned()
     }
+}
+
+#[cfg(unix)]
+fn columns() -> usize {
+    if !std::io::stdout().is_terminal() {
+        return usize::MAX;
+    }
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
+}
+
+#[cfg(not(unix))]
+fn columns() -> usize {
+    if std::io::stdout().is_terminal() { 80 } else { usize::MAX }
 }
 
 /// Where settings and data are: below `MICA_HOME`, else where the desktop's conventions put them.

@@ -76,7 +76,15 @@ impl Terminal {
         let asking = Arc::new(AtomicU64::new(NO_QUESTION));
         let flags = Flags { watching: Arc::clone(&watching), asking: Arc::clone(&asking) };
         std::thread::spawn(move || keyboard(&work, &sender, &flags, &printer, history));
-        Self { tasks, told, watching, asking, questions: NO_QUESTION, ahead: VecDeque::new(), draft: String::new() }
+        Self {
+            tasks,
+            told,
+            watching,
+            asking,
+            questions: NO_QUESTION,
+            ahead: VecDeque::new(),
+            draft: String::new(),
+        }
     }
 
     /// Asks for a line.

@@ -130,9 +130,12 @@ fn arguments(arguments: &Value) -> Vec<String> {
                 rows.push(format!("{name}:"));
                 for item in list {
                     let inner = self::arguments(item);
-                    rows.extend(inner.into_iter().enumerate().map(|(index, row)| {
-                        format!("  {} {row}", if index == 0 { "-" } else { " " })
-                    }));
+                    rows.extend(
+                        inner
+                            .into_iter()
+                            .enumerate()
+                            .map(|(index, row)| format!("  {} {row}", if index == 0 { "-" } else { " " })),
+                    );
                 }
             }
             Value::Object(_) => {

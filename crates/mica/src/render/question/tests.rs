@@ -7,7 +7,8 @@ use serde_json::json;
 use super::*;
 
 fn ask(tool: &str, arguments: Value, preview: Option<Preview>) -> Ask {
-    let call = ToolCall { id: "c1".into(), name: tool.to_owned(), arguments: Arguments::from_value(&arguments) };
+    let call =
+        ToolCall { id: "c1".into(), name: tool.to_owned(), arguments: Arguments::from_value(&arguments) };
     Ask { call, arguments, reason: "It asks before it runs.".to_owned(), rule: None, preview }
 }
 
