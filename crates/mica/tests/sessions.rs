@@ -235,7 +235,7 @@ async fn pruning_says_what_goes_and_spares_what_is_marked_or_open() {
     // The limits hold for each project: of those that could go, the newest stays.
     let one = stage.does(&["sessions", "prune", "--keep", "1", "--dry-run"]).await;
     assert!(one.contains("newer ones of its project are enough: open"), "{one}");
-    let small = stage.does(&["sessions", "prune", "--max-size", "1kB", "--dry-run"]).await;
+    let small = stage.does(&["sessions", "prune", "--max-size", "1B", "--dry-run"]).await;
     assert!(
         small.contains("newer ones of its project take all the room") || small.contains("nothing goes"),
         "{small}"
