@@ -19,7 +19,7 @@ const HELP: &str = "\
 /compact [FOCUS]   summarise the conversation before the next answer
 /undo-compact      take the last summary back: everything is in the window again
 /tree              what was said, where it forks, and where you are
-/goto ENTRY        go on from there; from a message of yours, with its words in the prompt
+/goto ENTRY        go on from there; a message of yours is in the prompt again
 /label ENTRY TEXT  mark an entry; without TEXT the mark goes
 /name TEXT         name this session
 /fork [ENTRY]      a new session with what was said until there
@@ -29,8 +29,8 @@ const HELP: &str = "\
 /session           where this is kept
 /quit              leave (also Ctrl-D)
 
-An ENTRY is the end of an id that /tree shows, or a label. While the agent works, what you type joins before its next
-step; Ctrl-C stops it.
+An ENTRY is the end of an id that /tree shows, or a label.
+While the agent works, what you type joins before its next step; Ctrl-C stops it.
 ";
 
 /// What comes of a command.

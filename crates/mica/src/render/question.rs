@@ -49,7 +49,7 @@ pub fn question(ask: &Ask, length: Length, paint: Paint) -> String {
         answers = "[y]es, [n]o, [a]ll of it, or say what to do instead:";
     }
     let why = plain(ask.reason.trim_end_matches('.'));
-    let _ = write!(text, "\n  {why}. {answers}");
+    let _ = write!(text, "\n  {why}.\n  {answers}");
     text
 }
 

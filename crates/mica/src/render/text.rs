@@ -324,12 +324,13 @@ pub fn brief(arguments: &Value, longest: usize) -> String {
             other => plain(&other.to_string()),
         };
         let gap = if text.is_empty() { "" } else { " " };
-        let used = text.chars().count() + gap.len() + name.chars().count() + 1;
+        // Two for the mark that something is missing.
+        let used = text.chars().count() + gap.len() + name.chars().count() + 1 + 2;
         // What is left is shared by those that still come; a path is of more use whole.
         let room = longest.saturating_sub(used);
         let share = if name == "path" { room } else { room / left.max(1) };
-        if share < 2 {
-            text.push('…');
+        if share < 8 {
+            text.push_str(" …");
             break;
         }
         text.push_str(&format!("{gap}{}={}", plain(name), clip(&value, share)));

@@ -103,11 +103,16 @@ pub fn place(tree: &Tree, given: &str) -> Result<Option<EntryId>> {
     }
 }
 
-/// As [`place`], for what needs an entry.
+/// As [`place`], for what needs an entry that people can see: `leaf` is the last one that was said.
 ///
 /// # Errors
 /// Also for the place before the first entry.
 pub fn entry(tree: &Tree, given: &str) -> Result<EntryId> {
+    if given == "leaf"
+        && let Some(said) = tree.branch().iter().rev().find(|node| super::tree::speaks(node.kind))
+    {
+        return Ok(said.id);
+    }
     match place(tree, given)? {
         Some(id) => Ok(id),
         None => bail!("there is no entry at {given:?}: the conversation is empty there"),

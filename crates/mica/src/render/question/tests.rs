@@ -29,8 +29,8 @@ fn a_change_is_shown_as_a_diff() {
     let ask = ask("file_edit", json!({ "path": "a.txt" }), Some(preview));
     assert_eq!(
         question(&ask, Length::Short, Paint::Plain),
-        "file_edit a.txt (+1 -1)\n  @@ -1,2 +1,2 @@\n   hello\n  -world\n  +mica\n  It asks before it runs. [y]es, [n]o, or \
-         say what to do instead:"
+        "file_edit a.txt (+1 -1)\n  @@ -1,2 +1,2 @@\n   hello\n  -world\n  +mica\n  It asks before it runs.\n  [y]es, \
+         [n]o, or say what to do instead:"
     );
     assert!(question(&ask, Length::Short, Paint::Colours).contains("\n  \x1b[32m+mica\x1b[0m\n"));
     assert_eq!(short(&ask), "file_edit a.txt (+1 -1)");
@@ -40,7 +40,7 @@ fn a_change_is_shown_as_a_diff() {
 fn a_long_change_is_cut_and_can_be_seen_whole() {
     let ask = ask("file_write", json!({}), changes(40));
     let text = question(&ask, Length::Short, Paint::Plain);
-    assert_eq!(text.lines().count(), 1 + ROWS + 2);
+    assert_eq!(text.lines().count(), 1 + ROWS + 3);
     assert!(text.contains("\n  +line 16\n  … 23 more lines\n"), "{text}");
     assert!(text.ends_with("[y]es, [n]o, [a]ll of it, or say what to do instead:"));
     let whole = question(&ask, Length::Whole, Paint::Plain);
@@ -64,7 +64,7 @@ fn other_calls_show_their_arguments_by_name() {
     assert_eq!(
         question(&ask, Length::Short, Paint::Plain),
         "http_post\n  url: http://localhost\n  retries: 3\n  body:\n    one\n    two\n  headers:\n    accept: json\n  edits:\n    - \
-         old: a\n      new: b\n  tags: [\"x\",\"y\"]\n  It asks before it runs. [y]es, [n]o, or say what to do instead:"
+         old: a\n      new: b\n  tags: [\"x\",\"y\"]\n  It asks before it runs.\n  [y]es, [n]o, or say what to do instead:"
     );
     assert_eq!(short(&self::ask("deploy", json!({ "to": "prod" }), None)), "deploy to=prod");
 }
@@ -76,7 +76,7 @@ fn what_would_fail_says_so() {
     assert_eq!(
         question(&ask, Length::Short, Paint::Plain),
         "file_edit a.txt\n  as things are now, this fails:\n    old was not found.\n    The nearest is:\n  path: a.txt\n  old: x\n  \
-         It asks before it runs. [y]es, [n]o, or say what to do instead:"
+         It asks before it runs.\n  [y]es, [n]o, or say what to do instead:"
     );
     assert_eq!(short(&ask), "file_edit a.txt (as things are now it fails: old was not found.)");
 }
