@@ -117,7 +117,15 @@ impl Config {
         let project = project_file(&surroundings.folder);
         if let Some(text) = text_of(&project)? {
             if trust::is_trusted(surroundings, &text) {
-                config.add(project.display().to_string(), parse(&text, &project.display().to_string())?);
+                let mut table = parse(&text, &project.display().to_string())?;
+                if table.remove("sessions").is_some() {
+                    config.notes.push(format!(
+                        "[sessions] in {} is not used: which sessions of every project go is yours to say, in {}",
+                        project.display(),
+                        user.display()
+                    ));
+                }
+                config.add(project.display().to_string(), table);
             } else {
                 config.notes.push(format!(
                     "{} is not used, because it is not trusted: read it, then run `mica trust`",

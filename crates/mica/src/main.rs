@@ -74,7 +74,7 @@ fn told(error: &anyhow::Error) -> String {
 async fn run(cli: &Cli) -> Result<Exit> {
     let surroundings = Surroundings::look(cli.run.directory.as_deref())?;
     let text = match &cli.command {
-        None => return work(cli, &surroundings).await,
+        None => return Box::pin(work(cli, &surroundings)).await,
         Some(Command::Rpc) => return rpc(cli, &surroundings).await,
         Some(Command::Completions { shell }) => {
             let mut out = Vec::new();
@@ -136,7 +136,8 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         return once::run(&values, &cli.run, surroundings).await;
     }
     let (approver, questions) = Questions::new();
-    let colour = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let colour = terminal && surroundings.variable("NO_COLOR").is_none();
     let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Person);
     let work = Work::begin(Parts {
         values: &values,

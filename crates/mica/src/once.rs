@@ -28,7 +28,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     let lines = JsonLines::new(std::io::stdout());
     let listener: Option<Arc<dyn Listener>> = match output {
         Output::Text => {
-            let colour = std::io::stderr().is_terminal();
+            let colour = std::io::stderr().is_terminal() && surroundings.variable("NO_COLOR").is_none();
             Some(TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Reader))
         }
         Output::StreamJson => Some(lines.clone()),

@@ -68,13 +68,23 @@ async fn the_demo_shows_the_whole_job() {
         "\n$ mica --continue --yes\n● Edit file path=src/main/wso2mi/artifacts/sequences/OrderNotFound.xml ",
         "\n-    <property name=\"HTTP_SC\" value=\"200\" scope=\"axis2\" type=\"STRING\"/>\n+    <property name=\"HTTP_SC\" \
          value=\"404\" scope=\"axis2\" type=\"STRING\"/>\n",
-        "\n…     now      4  A missing order is answered with 200. Find out why, a…\n",
+        "\n…     now      4  A missing order is answered with 200. Find out why, an…\n",
         "\n> …  mica      `OrderNotFound.xml` answers 404 now.",
         "\n$ mica --resume … -p \"Does anything else use what you changed?\"\n",
         "\nOnly `OrdersAPI.xml` uses it, in the filter behind the call to the store.",
         "\nDone in … s: 1 file changed, and nothing is left running.\n",
     ] {
         assert!(shown.contains(expected), "{expected:?} is not in:\n{shown}");
+    }
+    // The picture in the README is this demo, with rows left out.
+    let readme = include_str!("../../../README.md");
+    let picture = readme.split("```text\n$ cargo xtask demo\n").nth(1).unwrap().split("```").next().unwrap();
+    let mut rows = shown.lines();
+    for row in picture.lines().filter(|row| !row.is_empty() && *row != "[…]") {
+        // How many tokens it takes depends on how long the name of the folder is.
+        let same =
+            |line: &str| line == row || (row.contains(" tokens in (") && line.contains(" tokens in ("));
+        assert!(rows.any(same), "the README shows {row:?}, and the demo does not, or not there:\n{shown}");
     }
     assert_eq!(shown.matches("tokens in").count(), 3, "each run says what it took:\n{shown}");
     assert!(shown.matches(", $0.").count() >= 3, "and what it cost:\n{shown}");

@@ -267,6 +267,16 @@ async fn settings_prune_once_a_day_and_can_be_explained() {
     assert_eq!(stage.ask(&["-p", "x"]).await.code, Some(0));
     assert!(stage.does(&["sessions", "list"]).await.contains(&later), "a day has not passed");
 
+    // Whoever wrote a project does not decide about the sessions of others, trusted or not.
+    std::fs::create_dir(stage.project().join(".mica")).unwrap();
+    std::fs::write(stage.project().join(".mica/config.toml"), "[sessions]\nkeep_days = 1\n").unwrap();
+    stage.does(&["trust"]).await;
+    let explained = stage.does(&["config", "explain", "sessions.keep_days"]).await;
+    assert!(
+        explained.contains("\n30  from ")
+            && explained.contains("is not used: which sessions of every project")
+    );
+
     stage.settings("[sessions]\nmax_size = \"much\"\n");
     let ran = stage.ask(&["-p", "x"]).await;
     assert!(ran.err.contains("sessions.max_size is wrong: \"much\" is no size"), "{}", ran.err);

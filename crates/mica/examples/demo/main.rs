@@ -51,8 +51,10 @@ async fn main() -> ExitCode {
             }
         }
     }
-    let screen = Screen::live(std::io::stdout().is_terminal());
-    let demo = Demo { mica: mica(), sample: sample(), wish, keep, environment: environment() };
+    let environment = environment();
+    let plain = environment.iter().any(|(name, value)| name == "NO_COLOR" && !value.is_empty());
+    let screen = Screen::live(std::io::stdout().is_terminal() && !plain);
+    let demo = Demo { mica: mica(), sample: sample(), wish, keep, environment };
     match demo.play(screen).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
