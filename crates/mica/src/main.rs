@@ -97,7 +97,16 @@ async fn run(cli: &Cli) -> Result<Exit> {
         Some(Command::Models { filter, json }) => {
             let values = Config::read(&surroundings, &cli.run)?.values()?;
             let (reach, problems) = Reach::known(&values, &cli.run, &surroundings)?;
-            print!("{}", commands::models::run(&reach.catalogue, &reach.endpoints, filter.as_deref(), *json));
+            print!(
+                "{}",
+                commands::models::run(
+                    &reach.catalogue,
+                    &reach.endpoints,
+                    &problems,
+                    filter.as_deref(),
+                    *json
+                )
+            );
             for problem in &problems {
                 eprintln!("mica: {problem}; `mica doctor` checks everything");
             }

@@ -221,7 +221,7 @@ async fn what_is_half_typed_is_no_answer_and_comes_back() {
     let slowly = Pacing { chars: 1, delay_ms: 100, ..Pacing::default() };
     let words = "These are words that take a while.";
     let scenario = Scenario::new()
-        .turn(writes("a.txt").text(words).pacing(slowly.clone()))
+        .turn(writes("a.txt").text(words).pacing(slowly))
         .turn(Turn::new().text(words).pacing(slowly))
         .turn(Turn::new().text("Added."));
     let mut person = Person::sits_down(scenario).await;

@@ -179,9 +179,12 @@ pub fn go(session: &mut Session, to: Option<EntryId>, summary: Option<&str>) -> 
         }
     }
     session.sync()?;
-    let place = match to.and_then(|id| session.tree().node(id)) {
+    // Where a run began or ended tells nobody anything: the last thing that was said does.
+    let path = session.tree().path(to);
+    let place = match path.iter().rev().find(|node| tree::speaks(node.kind)) {
         Some(node) => {
-            format!("at {} ({}: {})", node.id.short(), tree::who(node.kind), list::clip(&node.preview, 40))
+            let preview = list::clip(&node.preview, 40);
+            format!("at {} ({}: {preview})", node.id.short(), tree::who(node.kind))
         }
         None => "before its first entry".to_owned(),
     };
