@@ -113,3 +113,6 @@ fn words(message: &Message) -> String {
         .collect();
     texts.join("\n")
 }
+
+#[cfg(test)]
+mod tests;

@@ -196,4 +196,25 @@ mod tests {
         assert_eq!(typed(b"a\x04\x15\x04"), (vec![Input::End], String::new()));
         assert_eq!(typed(&[b'a', 0xc3]).1, "a");
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_put_aside_comes_back_in_front_of_what_was_typed_since() {
+        let mut keys = super::Keys { line: Line::default(), aside: None, ended: false, before: None };
+        let type_in = |keys: &mut super::Keys, text: &str| {
+            text.bytes().for_each(|byte| drop(keys.line.take(byte)));
+        };
+        type_in(&mut keys, "half ");
+        keys.put_aside();
+        assert_eq!(keys.line(), "");
+        type_in(&mut keys, "a ");
+        // The next question comes before anything was given back.
+        keys.put_aside();
+        assert_eq!(keys.line(), "");
+        type_in(&mut keys, "line");
+        keys.give_back();
+        assert_eq!(keys.line(), "half a line");
+        keys.give_back();
+        assert_eq!(keys.line(), "half a line");
+    }
 }
