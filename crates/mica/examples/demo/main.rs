@@ -43,7 +43,13 @@ async fn main() -> ExitCode {
             }
             "--scripted" => wish.scripted = true,
             "--keep" => keep = true,
-            "--model" => wish.model = arguments.next(),
+            "--model" => {
+                wish.model = arguments.next();
+                if wish.model.is_none() {
+                    eprintln!("demo: --model needs a name");
+                    return ExitCode::from(2);
+                }
+            }
             "--" => {}
             other => {
                 eprintln!("demo: {other:?} is not an option\n\n{HELP}");
