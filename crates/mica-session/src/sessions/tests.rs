@@ -237,7 +237,7 @@ fn lists_know_turns_and_marks_however_many() {
     let mut session = sessions.open(&path, Access::Write).unwrap();
     let mut names = Vec::new();
     for number in 0..300 {
-        let said = session.append(Message::from(answer(Vec::new())), Durability::Lazy).unwrap();
+        let said = session.append(answer(Vec::new()), Durability::Lazy).unwrap();
         names.push(format!("mark {number:03}"));
         session.label(said, names.last().map(String::as_str)).unwrap();
     }
