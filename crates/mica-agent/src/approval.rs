@@ -46,13 +46,46 @@ pub struct Ask {
     /// The rule that asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// What would happen, as the tool sees it now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
+}
+
+/// What a call would do, for the person who is asked about it. Nothing is promised: what it is about may change before
+/// the call runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Preview {
+    /// A text would change.
+    Diff {
+        /// What it is called, a path for example.
+        title: String,
+        /// The change, as a unified diff.
+        diff: String,
+        /// Lines that come.
+        added: usize,
+        /// Lines that go.
+        removed: usize,
+    },
+    /// As things are now, it would come to nothing.
+    Fails {
+        /// Why, as the model would be told.
+        reason: String,
+    },
 }
 
 impl Ask {
     /// A question about a call that would run with these arguments.
     pub fn new(call: ToolCall, arguments: Value, reason: String, rule: Option<String>) -> Self {
         let shown = Shown::of(&call.name, &arguments);
-        Self { call, arguments, shown, reason, rule }
+        Self { call, arguments, shown, reason, rule, preview: None }
+    }
+
+    /// The same question, with what would happen.
+    #[must_use]
+    pub fn showing(mut self, preview: Option<Preview>) -> Self {
+        self.preview = preview;
+        self
     }
 }
 

@@ -4,7 +4,7 @@ use mica_ai::message::ToolCall;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Answer, Ask, Decision, Decisions, Verdict};
+use crate::approval::{Answer, Ask, Decision, Decisions, Preview, Verdict};
 use crate::batch::{Item, Prepared};
 use crate::call::{INTERRUPTED, not_run};
 use crate::context::Context;
@@ -131,9 +131,23 @@ async fn one(call: &ToolCall, cx: &Context, hooks: &dyn Hooks, cut: &Cancellatio
         Verdict::Pass | Verdict::Allow => Place::Item(Item::Run(prepared)),
         Verdict::Deny { reason, .. } => Place::Item(Item::Settled(not_run(call, reason))),
         Verdict::Ask { reason, rule } => {
+            let preview = preview(&prepared, cut).await;
             let arguments = Value::Object(prepared.args.clone());
-            Place::Asked(Box::new(Ask::new(call.clone(), arguments, reason, rule)), prepared)
+            Place::Asked(Box::new(Ask::new(call.clone(), arguments, reason, rule).showing(preview)), prepared)
         }
+    }
+}
+
+/// What the call would do. A tool that breaks or dawdles over it has nothing to show; the question is asked all the same.
+async fn preview(prepared: &Prepared, cut: &CancellationToken) -> Option<Preview> {
+    tokio::select! {
+        biased;
+        () = cut.cancelled() => None,
+        looked = guard::caught(async { prepared.tool.preview(&prepared.args).await }) => looked.unwrap_or_else(|message| {
+            tracing::error!(tool = %prepared.call.name, message, "a preview panicked");
+            None
+        }),
+        () = tokio::time::sleep(guard::DEADLINE) => None,
     }
 }
 

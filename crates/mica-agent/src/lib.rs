@@ -70,7 +70,7 @@ pub mod tool;
 pub mod typed;
 
 pub use agent::{Agent, Busy};
-pub use approval::{Answer, Ask, Decision, Decisions, Verdict};
+pub use approval::{Answer, Ask, Decision, Decisions, Preview, Verdict};
 pub use context::{Context, Settings, ToolSet};
 pub use control::Control;
 pub use cx::ToolCx;

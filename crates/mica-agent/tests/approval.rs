@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use mica_agent::hooks::{Gated, Record};
-use mica_agent::{Answer, Ask, Context, Decision, HookStack, Hooks, Outcome, Verdict};
+use mica_agent::{
+    Answer, Approval, Args, Ask, Context, Decision, HookStack, Hooks, Outcome, Preview, Tool, ToolCx,
+    ToolError, ToolOutput, ToolSpec, Verdict,
+};
 use serde_json::json;
 use support::{Rig, calls, ended, says};
 
@@ -374,4 +377,44 @@ impl Hooks for Returns {
         let refuse = Decision::Refuse { reason: "it is late".to_owned() };
         self.0.load(Ordering::SeqCst).then(|| vec![refuse; asks.len()])
     }
+}
+
+/// A tool that asks, and shows what its argument says: something, nothing, or a panic.
+struct Shows(ToolSpec);
+
+#[async_trait]
+impl Tool for Shows {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    async fn preview(&self, args: &Args) -> Option<Preview> {
+        match args["show"].as_str() {
+            Some("panic") => panic!("no preview today"),
+            Some("") | None => None,
+            Some(reason) => Some(Preview::Fails { reason: reason.to_owned() }),
+        }
+    }
+
+    async fn call(&self, _: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text("ran"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_shows_what_the_tool_shows_and_is_asked_when_it_cannot() {
+    let rig = Rig::new([
+        calls([
+            ("a", "shows", json!({ "show": "a change" })),
+            ("b", "shows", json!({ "show": "" })),
+            ("c", "shows", json!({ "show": "panic" })),
+        ]),
+        says("Done."),
+    ]);
+    let mut spec = ToolSpec::new("shows", "shows", json!({ "type": "object" }));
+    spec.approval = Approval::Needed;
+    rig.agent.with(|cx| cx.tools.add(Arc::new(Shows(spec)))).await.unwrap();
+    let Outcome::Suspended { asks } = rig.prompt("Go.").await else { panic!("not suspended") };
+    let shown: Vec<_> = asks.into_iter().map(|ask| ask.preview).collect();
+    assert_eq!(shown, [Some(Preview::Fails { reason: "a change".to_owned() }), None, None]);
 }

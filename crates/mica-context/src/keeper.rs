@@ -120,6 +120,13 @@ impl WindowKeeper {
         self.state().model_changed();
     }
 
+    /// The window was changed by others, between runs: what was counted of it says nothing any more.
+    pub fn rewritten(&self, by: &'static str) {
+        let mut state = self.state();
+        state.in_a_row = 0;
+        state.rewrite(by);
+    }
+
     /// Compacts a window now, between runs.
     ///
     /// # Errors

@@ -56,6 +56,11 @@ pub(crate) fn blobs(session: &Path) -> PathBuf {
     session.with_extension("blobs")
 }
 
+/// Where long results of tools are kept in full.
+pub(crate) fn spill(session: &Path) -> PathBuf {
+    session.with_extension("spill")
+}
+
 /// All files and folders that belong to a session but its own file: those beside it whose names begin like its name, also
 /// what others put there. The lock is not among them.
 pub(crate) fn companions(session: &Path) -> Vec<PathBuf> {

@@ -12,6 +12,8 @@ use mica_session::{Durability, EntryId, Kind, Session, SessionError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::window::left_behind_id;
+
 /// A session that a run writes to.
 #[derive(Clone)]
 pub struct Keeper {
@@ -69,6 +71,16 @@ impl Keeper {
     /// The session, to look at.
     pub fn session(&self) -> Opened<'_> {
         Opened(self.inner())
+    }
+
+    /// Changes the session itself: its name, its labels, its leaf.
+    ///
+    /// # Errors
+    /// When nothing was said yet, so that there is no session to change; what `change` says.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Session) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let mut inner = self.inner();
+        anyhow::ensure!(!inner.session.is_draft(), "nothing was said yet, so there is no session to change");
+        change(&mut inner.session)
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -145,6 +157,7 @@ impl Keeper {
         let branch = session.branch().ok()?;
         branch.entries.iter().rev().find_map(|entry| match &entry.body {
             Body::Message { message: found } if found.id() == message => Some(entry.id),
+            Body::BranchSummary(_) if *message == left_behind_id(entry.id) => Some(entry.id),
             _ => None,
         })
     }

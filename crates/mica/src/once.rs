@@ -12,8 +12,10 @@ use crate::config::Values;
 use crate::exit::Exit;
 use crate::interactive::for_person;
 use crate::render::json::{JsonLines, Summary};
+use crate::render::question;
 use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
+use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
 
 /// Runs once.
@@ -26,7 +28,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     let lines = JsonLines::new(std::io::stdout());
     let listener: Option<Arc<dyn Listener>> = match output {
         Output::Text => {
-            let colour = std::io::stderr().is_terminal();
+            let colour = std::io::stderr().is_terminal() && surroundings.variable("NO_COLOR").is_none();
             Some(TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Reader))
         }
         Output::StreamJson => Some(lines.clone()),
@@ -53,6 +55,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
             }
         }
     };
+    let tidying = Tidying::begin(values, surroundings);
     tokio::pin!(running);
     let outcome = loop {
         tokio::select! {
@@ -69,12 +72,13 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         Outcome::Suspended { asks } => {
             let id = work.session_id().unwrap_or_default();
             for ask in asks {
-                eprintln!("mica: {} needs an approval: {}", ask.call.name, ask.reason);
+                eprintln!("mica: {} needs an approval: {}", question::short(ask), ask.reason);
             }
             eprintln!("mica: go on with `mica --resume {id} --yes`, or allow calls with --allow");
         }
         Outcome::Failed { error } => eprintln!("mica: {}", for_person(error)),
     }
+    tidying.end().await;
     Ok(Exit::from(&outcome))
 }
 

@@ -8,7 +8,7 @@ use mica_agent::nearest::distance;
 use mica_ai::Catalogue;
 use mica_ai::auth::Clock;
 use mica_ai::connect::Means;
-use mica_ai::endpoint::{Choice, Endpoints, Facts, Settings};
+use mica_ai::endpoint::{Choice, EndpointError, Endpoints, Facts, Settings};
 use mica_ai::http::HttpTransport;
 use mica_ai::message::Dialect;
 use mica_ai::model::Effort;
@@ -31,15 +31,37 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// As [`Reach::find`], but having no endpoint is fine.
+    /// What can be reached, endpoint by endpoint, and what is wrong with the others. Having none is fine.
     ///
     /// # Errors
-    /// Settings that are wrong.
-    pub fn known(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<Self> {
-        match Self::find(values, flags, surroundings) {
-            Ok(reach) => Ok(reach),
-            Err(_) => Ok(Self { catalogue: catalogue(values)?, endpoints: Endpoints::default() }),
+    /// Settings about models that are wrong.
+    pub fn known(
+        values: &Values,
+        flags: &RunFlags,
+        surroundings: &Surroundings,
+    ) -> Result<(Self, Vec<String>)> {
+        let variables = |name: &str| surroundings.variable(name);
+        let mut endpoints = Endpoints::default();
+        let mut problems = Vec::new();
+        if let Some(Err(error)) = flags.dialect.as_deref().map(str::parse::<Dialect>) {
+            problems.push(format!("--dialect: {error}"));
         }
+        let flagged = flags.base_url.as_deref().map(|url| ("--base-url".to_owned(), flagged(url, flags)));
+        let numbered = values.endpoints.iter().enumerate();
+        let configured =
+            numbered.map(|(index, one)| (format!("[[endpoints]] number {}", index + 1), one.clone()));
+        for (what, one) in flagged.into_iter().chain(configured) {
+            match read(std::slice::from_ref(&one), &variables) {
+                Ok(found) => endpoints.extend(found),
+                Err(error) => problems.push(format!("{what} cannot be used: {}", error.root_cause())),
+            }
+        }
+        match Endpoints::from_env(&variables) {
+            Ok(found) => endpoints.extend(found),
+            Err(EndpointError::Nothing { .. }) => {}
+            Err(error) => problems.push(format!("the endpoints in the environment cannot be used: {error}")),
+        }
+        Ok((Self { catalogue: catalogue(values)?, endpoints }, problems))
     }
 
     /// Finds endpoints in the settings, then in the environment.

@@ -292,7 +292,7 @@ fn session(flags: &RunFlags, surroundings: &Surroundings) -> Result<Option<Sessi
     }
     let sessions = sessions::folder(surroundings);
     let path = match (&flags.resume, flags.go_on) {
-        (Some(id), _) => Some(sessions.find(id)?),
+        (Some(id), _) => Some(sessions::find::session(&sessions, id)?),
         (None, true) => {
             let newest = sessions.list(Some(&surroundings.folder)).sessions.into_iter().next();
             Some(newest.context("there is no session of this folder to continue")?.path)
