@@ -88,6 +88,9 @@ impl Model {
             if element.name.is_empty() {
                 element.name = element.id.rsplit('.').next().unwrap_or_default().to_owned();
             }
+            if element.kind != Kind::Part && element.namespace == Namespace::Parent {
+                element.namespace = Namespace::Synapse;
+            }
             by_id.insert(element.id.clone(), at);
             if element.kind == Kind::Mediator {
                 mediators.insert(element.name.clone(), at);

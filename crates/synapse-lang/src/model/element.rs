@@ -120,8 +120,10 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Namespace {
-    /// `http://ws.apache.org/ns/synapse`.
+    /// That of its parent; parts only.
     #[default]
+    Parent,
+    /// `http://ws.apache.org/ns/synapse`; artifacts and mediators that say nothing else.
     Synapse,
     /// No namespace.
     None,
@@ -139,7 +141,7 @@ impl Namespace {
         match self {
             Self::Synapse => namespace == SYNAPSE_NAMESPACE,
             Self::None => namespace.is_empty(),
-            Self::Any => true,
+            Self::Any | Self::Parent => true,
         }
     }
 }
