@@ -59,7 +59,8 @@ fn row(page: &Path) -> Result<String, String> {
         .filter(|digits| digits.len() == 4)
         .and_then(|digits| digits.parse().ok())
         .ok_or_else(|| format!("{code:?} is not SYN and four digits"))?;
-    let class = variant(&field("class")?, &["deploy", "fault", "crash", "empty", "ignored", "surprise", "style"])?;
+    let class =
+        variant(&field("class")?, &["deploy", "fault", "crash", "empty", "ignored", "surprise", "style"])?;
     let severity = variant(&field("severity")?, &["hint", "info", "warning", "error"])?;
     let title = body
         .lines()

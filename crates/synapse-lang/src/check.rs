@@ -52,8 +52,7 @@ pub fn check(document: &Document, setting: Setting<'_>) -> Vec<Diagnostic> {
     let model = Model::get();
     let runtime = setting.runtime.unwrap_or(Version::NEWEST);
     let tree = walk::Tree::of(document, model);
-    let subject =
-        Subject { document, path: setting.path, runtime, project: setting.project, model, tree };
+    let subject = Subject { document, path: setting.path, runtime, project: setting.project, model, tree };
     let mut findings = Findings::default();
     rules::run(&subject, &mut findings);
     findings.finish()

@@ -51,7 +51,9 @@ pub fn repair(text: &str, extent: Extent, look: impl Fn(&str) -> Vec<Diagnostic>
             break;
         }
         let edits: Vec<&Edit> = chosen.iter().flat_map(|(_, fix)| &fix.edits).collect();
-        match apply(&repaired.text, &edits).filter(|after| is_no_worse(&repaired.text, &before, after, &look(after))) {
+        match apply(&repaired.text, &edits)
+            .filter(|after| is_no_worse(&repaired.text, &before, after, &look(after)))
+        {
             Some(after) => {
                 repaired.text = after;
                 note(&mut repaired.applied, &chosen);
@@ -71,7 +73,9 @@ fn one_by_one(
 ) {
     for (code, fix) in chosen {
         let edits: Vec<&Edit> = fix.edits.iter().collect();
-        match apply(&repaired.text, &edits).filter(|after| is_no_worse(&repaired.text, before, after, &look(after))) {
+        match apply(&repaired.text, &edits)
+            .filter(|after| is_no_worse(&repaired.text, before, after, &look(after)))
+        {
             Some(after) => {
                 repaired.text = after;
                 note(&mut repaired.applied, &[(*code, fix)]);

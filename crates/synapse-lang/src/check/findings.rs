@@ -20,8 +20,8 @@ impl Findings {
     pub fn report(&mut self, code: u16, span: Span, message: impl Into<String>) -> Finding<'_> {
         let code = Code(code);
         // A code without a page is caught by a test; until then it is shown as an error.
-        let (class, severity) = pages::page(code)
-            .map_or((Class::Surprise, Severity::Error), |page| (page.class, page.severity));
+        let (class, severity) =
+            pages::page(code).map_or((Class::Surprise, Severity::Error), |page| (page.class, page.severity));
         let message = message.into();
         if self.found.len() < Self::LIMIT {
             self.found.push(Diagnostic { code, class, severity, span, message, fixes: Vec::new() });
@@ -47,7 +47,12 @@ impl Findings {
     #[must_use]
     pub fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by(|a, b| {
-            (a.span.start, a.code, a.span.end, &a.message).cmp(&(b.span.start, b.code, b.span.end, &b.message))
+            (a.span.start, a.code, a.span.end, &a.message).cmp(&(
+                b.span.start,
+                b.code,
+                b.span.end,
+                &b.message,
+            ))
         });
         self.found.dedup_by(|a, b| a.code == b.code && a.span == b.span && a.message == b.message);
         self.found
@@ -80,7 +85,10 @@ impl Finding<'_> {
     }
 
     /// A repair; the best is given first.
-    #[allow(clippy::must_use_candidate, reason = "it is used for its effect, and chained for a second repair")]
+    #[allow(
+        clippy::must_use_candidate,
+        reason = "it is used for its effect, and chained for a second repair"
+    )]
     pub fn fix(mut self, fix: Fix) -> Self {
         if let Some(noted) = self.noted.as_deref_mut() {
             noted.fixes.push(fix);
@@ -89,7 +97,10 @@ impl Finding<'_> {
     }
 
     /// A repair, where there is one.
-    #[allow(clippy::must_use_candidate, reason = "it is used for its effect, and chained for a second repair")]
+    #[allow(
+        clippy::must_use_candidate,
+        reason = "it is used for its effect, and chained for a second repair"
+    )]
     pub fn fix_if(self, fix: Option<Fix>) -> Self {
         match fix {
             Some(fix) => self.fix(fix),

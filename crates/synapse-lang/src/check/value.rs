@@ -122,7 +122,8 @@ pub(crate) fn values<'a>(subject: &Subject<'a>) -> Vec<Value<'a>> {
 
 fn attributes<'a>(subject: &Subject<'a>, placed: &Placed<'a>, values: &mut Vec<Value<'a>>) {
     let parameter = matches!(placed.role, Role::Operation | Role::Parameter);
-    for attribute in placed.element.attributes().filter(|one| one.prefix().is_none() && !one.is_declaration()) {
+    for attribute in placed.element.attributes().filter(|one| one.prefix().is_none() && !one.is_declaration())
+    {
         let known = placed.definition.and_then(|one| subject.model.attribute(one, attribute.local()));
         let (place, refuses, kind, reference) = match known {
             Some(known) => (known.place, known.refuses.as_ref(), &known.value, known.reference),
@@ -148,7 +149,16 @@ fn text<'a>(placed: &Placed<'a>, values: &mut Vec<Value<'a>>) {
             let kind = &ValueType::Any;
             let holder = Holder::Text;
             let place = Place::Value;
-            values.push(Value { placed: *placed, holder, place, refuses: None, kind, reference: None, decoded, reading });
+            values.push(Value {
+                placed: *placed,
+                holder,
+                place,
+                refuses: None,
+                kind,
+                reference: None,
+                decoded,
+                reading,
+            });
         }
         return;
     }
@@ -161,7 +171,8 @@ fn text<'a>(placed: &Placed<'a>, values: &mut Vec<Value<'a>>) {
     if decoded.text().trim().is_empty() {
         return;
     }
-    let reading = if is_foreign_template(placed) { Reading::Literal } else { read(text.place, decoded.text()) };
+    let reading =
+        if is_foreign_template(placed) { Reading::Literal } else { read(text.place, decoded.text()) };
     values.push(Value {
         placed: *placed,
         holder: Holder::Text,
@@ -177,7 +188,9 @@ fn text<'a>(placed: &Placed<'a>, values: &mut Vec<Value<'a>>) {
 /// A template of FreeMarker has placeholders of the same look and quite another language.
 fn is_foreign_template(placed: &Placed<'_>) -> bool {
     let parent = placed.element.parent();
-    parent.and_then(|parent| parent.value("template-type")).is_some_and(|kind| kind.eq_ignore_ascii_case("freemarker"))
+    parent
+        .and_then(|parent| parent.value("template-type"))
+        .is_some_and(|kind| kind.eq_ignore_ascii_case("freemarker"))
 }
 
 /// What the runtime takes a text for, in a place.

@@ -3,6 +3,7 @@
 //! Invariant: the tree lists parents before their children, and what lies inside an element is the run of entries
 //! that follows it. Content that is not Synapse (payloads, policies, inline definitions) is not listed.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::model::{self, Condition, Content, Kind, Model};
@@ -84,7 +85,7 @@ impl<'a> Placed<'a> {
 /// An element as the rules of the model ask about it, with its attributes decoded once.
 pub struct Facts<'a> {
     element: Element<'a>,
-    attributes: Vec<(&'a str, std::borrow::Cow<'a, str>)>,
+    attributes: Vec<(&'a str, Cow<'a, str>)>,
 }
 
 impl<'a> Facts<'a> {
@@ -117,9 +118,9 @@ impl model::Node for Facts<'_> {
         self.element.parent().map(|parent| parent.local())
     }
 
-    fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<String>> {
+    fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<Cow<'_, str>>> {
         let named = self.element.elements().filter(|one| one.local() == child);
-        named.map(|one| one.value(attribute).map(std::borrow::Cow::into_owned)).collect()
+        named.map(|one| one.value(attribute)).collect()
     }
 }
 
@@ -134,7 +135,8 @@ impl<'a> Tree<'a> {
     #[must_use]
     pub fn of(document: &'a Document, model: &'static Model) -> Self {
         let mut tree = Self { placed: Vec::new(), by_node: HashMap::new() };
-        let mut pending: Vec<(Element<'a>, Role, Option<&'static model::Element>, Option<usize>)> = Vec::new();
+        let mut pending: Vec<(Element<'a>, Role, Option<&'static model::Element>, Option<usize>)> =
+            Vec::new();
         if let Some(root) = document.root() {
             let (role, definition) = root_place(root, model);
             pending.push((root, role, definition, None));
@@ -207,7 +209,7 @@ impl<'a> Tree<'a> {
     /// The children in their order.
     pub fn children(&self, placed: &Placed<'_>) -> impl Iterator<Item = &Placed<'a>> {
         let end = placed.end;
-        let at = |index: usize| if index < end { self.placed.get(index) } else { None };
+        let at = move |index: usize| if index < end { self.placed.get(index) } else { None };
         std::iter::successors(at(placed.index + 1), move |one| at(one.end))
     }
 

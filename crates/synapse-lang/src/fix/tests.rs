@@ -5,7 +5,14 @@ use crate::diagnostic::Class;
 
 fn finding(code: u16, fix: Fix) -> Diagnostic {
     let span = fix.edits.first().map(|edit| edit.span).unwrap_or_default();
-    Diagnostic { code: Code(code), class: Class::Style, severity: Severity::Error, span, message: String::new(), fixes: vec![fix] }
+    Diagnostic {
+        code: Code(code),
+        class: Class::Style,
+        severity: Severity::Error,
+        span,
+        message: String::new(),
+        fixes: vec![fix],
+    }
 }
 
 /// Finds every `b` and offers to make it another letter.
@@ -57,5 +64,8 @@ fn edits_that_overlap_or_lie_outside_are_not_applied() {
     let second = Edit::replace(Span::new(1, 3), "y");
     assert_eq!(apply("abc", &[&first, &second]), None);
     assert_eq!(apply("abc", &[&Edit::insert(9, "z")]), None);
-    assert_eq!(apply("abc", &[&Edit::insert(3, "z"), &Edit::remove(Span::new(0, 1))]), Some("bcz".to_owned()));
+    assert_eq!(
+        apply("abc", &[&Edit::insert(3, "z"), &Edit::remove(Span::new(0, 1))]),
+        Some("bcz".to_owned())
+    );
 }

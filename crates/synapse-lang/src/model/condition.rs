@@ -9,6 +9,7 @@
 //!
 //! `=` compares exactly, `is` ignoring case, `in` exactly. A comparison with an absent attribute sees its default.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -90,7 +91,7 @@ pub trait Node {
     /// The local name of the parent element.
     fn parent(&self) -> Option<&str>;
     /// The attribute `attribute` of every child element with the local name `child`.
-    fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>>;
+    fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<Cow<'_, str>>>;
 }
 
 /// Something that holds for an element, or does not.

@@ -1,6 +1,13 @@
 //! What each kind of place makes of the forms that people write.
 
+#![allow(clippy::single_range_in_vec_init, reason = "a list of one range is meant")]
+
 use super::*;
+
+/// The reading of a text with these placeholders.
+fn template<const N: usize>(ranges: [Range<usize>; N]) -> Reading {
+    Reading::Template(ranges.into_iter().collect())
+}
 
 #[track_caller]
 fn check(place: Place, text: &str, expected: &Reading) {
@@ -30,10 +37,10 @@ fn a_value_is_evaluated_only_as_a_whole() {
 
 #[test]
 fn a_template_has_any_number_of_expressions() {
-    check(Place::Template, "a ${b} c ${d}", &Reading::Template(vec![4..5, 11..12]));
-    check(Place::Template, "${a}} ${", &Reading::Template(vec![2..3]));
-    check(Place::Template, "${}} x", &Reading::Template(vec![2..3]));
-    check(Place::Template, "none", &Reading::Template(Vec::new()));
+    check(Place::Template, "a ${b} c ${d}", &template([4..5, 11..12]));
+    check(Place::Template, "${a}} ${", &template([2..3]));
+    check(Place::Template, "${}} x", &template([2..3]));
+    check(Place::Template, "none", &template([]));
 }
 
 #[test]

@@ -24,7 +24,7 @@ impl Node for Fake {
     fn parent(&self) -> Option<&str> {
         Some("sequence")
     }
-    fn child_values(&self, _: &str, _: &str) -> Vec<Option<&str>> {
+    fn child_values(&self, _: &str, _: &str) -> Vec<Option<Cow<'_, str>>> {
         Vec::new()
     }
 }
