@@ -13,6 +13,7 @@ pub mod check;
 pub mod diagnostic;
 pub mod fix;
 pub mod model;
+pub mod near;
 pub mod pages;
 pub mod project;
 pub mod syntax;

@@ -118,9 +118,10 @@ impl model::Node for Facts<'_> {
         self.element.parent().map(|parent| parent.local())
     }
 
-    fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<Cow<'_, str>>> {
+    /// As they are written: rules compare them with names and with each other, and neither has references.
+    fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>> {
         let named = self.element.elements().filter(|one| one.local() == child);
-        named.map(|one| one.value(attribute)).collect()
+        named.map(|one| one.attribute(attribute).map(|value| value.raw())).collect()
     }
 }
 

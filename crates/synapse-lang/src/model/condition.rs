@@ -4,12 +4,13 @@
 //! condition = both { "or" both }          both = one { "and" one }
 //! one       = "not" one | "(" condition ")" | thing [ test ] | "parent" "is" name
 //! test      = "=" word | "!=" word | "is" word | "in" "[" word { "," word } "]"
-//! thing     = "@name" (attribute) | "name" (child element) | "text()" | "*" (any child element)
+//! thing     = "@name" (attribute) | "name" (child element) | "name@name" (attribute of the first such child)
+//!           | "text()" | "*" (any child element)
 //! ```
 //!
-//! `=` compares exactly, `is` ignoring case, `in` exactly. A comparison with an absent attribute sees its default.
+//! `=` compares exactly, `is` ignoring case, `in` exactly. A comparison with an absent attribute of the element itself
+//! sees its default; an absent attribute of a child compares with nothing.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -25,6 +26,8 @@ pub enum Thing {
     Attribute(String),
     /// A child element of that local name.
     Child(String),
+    /// An attribute of the first child element of a local name, written `child@name`.
+    ChildAttribute(String, String),
     /// Text that is not only blanks, written `text()`.
     Text,
     /// Any child element, written `*`.
@@ -37,9 +40,20 @@ impl Thing {
         match self {
             Self::Attribute(name) => node.attribute(name).is_some(),
             Self::Child(name) => node.has_child(name),
+            Self::ChildAttribute(..) => self.value(node).is_some(),
             Self::Text => node.has_text(),
             Self::AnyChild => node.has_any_child(),
         }
+    }
+
+    /// The value of an attribute, without surrounding blanks.
+    fn value<'n>(&self, node: &'n impl Node) -> Option<&'n str> {
+        let value = match self {
+            Self::Attribute(name) => node.attribute(name),
+            Self::ChildAttribute(child, name) => node.child_values(child, name).first().copied().flatten(),
+            Self::Child(_) | Self::Text | Self::AnyChild => None,
+        };
+        value.map(str::trim)
     }
 }
 
@@ -48,6 +62,7 @@ impl fmt::Display for Thing {
         match self {
             Self::Attribute(name) => write!(f, "@{name}"),
             Self::Child(name) => f.write_str(name),
+            Self::ChildAttribute(child, name) => write!(f, "{child}@{name}"),
             Self::Text => f.write_str("text()"),
             Self::AnyChild => f.write_str("*"),
         }
@@ -70,8 +85,9 @@ impl FromStr for Thing {
             "" | "@" => Err(BadCondition { text: text.to_owned(), expected: "a name" }),
             "*" => Ok(Self::AnyChild),
             "text()" => Ok(Self::Text),
-            _ => Ok(match text.strip_prefix('@') {
-                Some(name) => Self::Attribute(name.to_owned()),
+            _ => Ok(match text.split_once('@') {
+                Some(("", name)) => Self::Attribute(name.to_owned()),
+                Some((child, name)) => Self::ChildAttribute(child.to_owned(), name.to_owned()),
                 None => Self::Child(text.to_owned()),
             }),
         }
@@ -91,7 +107,7 @@ pub trait Node {
     /// The local name of the parent element.
     fn parent(&self) -> Option<&str>;
     /// The attribute `attribute` of every child element with the local name `child`.
-    fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<Cow<'_, str>>>;
+    fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>>;
 }
 
 /// Something that holds for an element, or does not.
@@ -101,9 +117,9 @@ pub enum Condition {
     /// The thing is there.
     Has(Thing),
     /// The attribute, or its default, has exactly one of the values.
-    OneOf(String, Vec<String>),
+    OneOf(Thing, Vec<String>),
     /// The attribute, or its default, has the value in any case.
-    Is(String, String),
+    Is(Thing, String),
     /// The parent element has that local name.
     Parent(String),
     /// It does not hold.
@@ -117,16 +133,19 @@ pub enum Condition {
 impl Condition {
     /// Whether it holds for an element of a document that the model describes as `element`.
     pub fn holds(&self, node: &impl Node, element: &Element) -> bool {
-        let value = |name: &str| {
-            let default = || element.attribute(name).and_then(|attribute| attribute.default.as_deref());
-            node.attribute(name).map(str::trim).or_else(default)
+        let value = |thing: &Thing| {
+            let default = || match thing {
+                Thing::Attribute(name) => element.attribute(name).and_then(|attribute| attribute.default.clone()),
+                _ => None,
+            };
+            thing.value(node).map(str::to_owned).or_else(default)
         };
         match self {
             Self::Has(thing) => thing.is_in(node),
             Self::OneOf(name, values) => {
                 value(name).is_some_and(|value| values.iter().any(|one| one == value))
             }
-            Self::Is(name, wanted) => value(name).is_some_and(|value| value.eq_ignore_ascii_case(wanted)),
+            Self::Is(thing, wanted) => value(thing).is_some_and(|value| value.eq_ignore_ascii_case(wanted)),
             Self::Parent(name) => node.parent() == Some(name),
             Self::Not(inner) => !inner.holds(node, element),
             Self::And(all) => all.iter().all(|one| one.holds(node, element)),
@@ -138,7 +157,7 @@ impl Condition {
     pub fn things(&self, visit: &mut impl FnMut(&Thing)) {
         match self {
             Self::Has(thing) => visit(thing),
-            Self::OneOf(name, _) | Self::Is(name, _) => visit(&Thing::Attribute(name.clone())),
+            Self::OneOf(thing, _) | Self::Is(thing, _) => visit(thing),
             Self::Parent(_) => {}
             Self::Not(inner) => inner.things(visit),
             Self::And(all) | Self::Or(all) => all.iter().for_each(|one| one.things(visit)),
@@ -255,15 +274,15 @@ impl<'a> Reader<'a> {
             };
         }
         let thing: Thing = self.word()?.parse()?;
-        let Thing::Attribute(name) = thing else {
+        if !matches!(thing, Thing::Attribute(_) | Thing::ChildAttribute(..)) {
             return Ok(Condition::Has(thing));
-        };
+        }
         if self.take("=") {
-            Ok(Condition::OneOf(name, vec![self.word()?.to_owned()]))
+            Ok(Condition::OneOf(thing, vec![self.word()?.to_owned()]))
         } else if self.take("!=") {
-            Ok(Condition::Not(Box::new(Condition::OneOf(name, vec![self.word()?.to_owned()]))))
+            Ok(Condition::Not(Box::new(Condition::OneOf(thing, vec![self.word()?.to_owned()]))))
         } else if self.take("is") {
-            Ok(Condition::Is(name, self.word()?.to_owned()))
+            Ok(Condition::Is(thing, self.word()?.to_owned()))
         } else if self.take("in") {
             if !self.take("[") {
                 return Err(self.missing("["));
@@ -272,9 +291,9 @@ impl<'a> Reader<'a> {
             while self.take(",") {
                 values.push(self.word()?.to_owned());
             }
-            if self.take("]") { Ok(Condition::OneOf(name, values)) } else { Err(self.missing("]")) }
+            if self.take("]") { Ok(Condition::OneOf(thing, values)) } else { Err(self.missing("]")) }
         } else {
-            Ok(Condition::Has(Thing::Attribute(name)))
+            Ok(Condition::Has(thing))
         }
     }
 }

@@ -24,8 +24,8 @@ impl Node for Fake {
     fn parent(&self) -> Option<&str> {
         Some("sequence")
     }
-    fn child_values(&self, _: &str, _: &str) -> Vec<Option<Cow<'_, str>>> {
-        Vec::new()
+    fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>> {
+        if (child, attribute) == ("property", "name") { vec![Some("first"), Some("second")] } else { Vec::new() }
     }
 }
 
@@ -45,6 +45,10 @@ fn conditions_hold_or_do_not() {
         ("@level", false),
         ("property", true),
         ("message", false),
+        ("property@name = first", true),
+        ("property@name = second", false),
+        ("property@value", false),
+        ("not property@value and property@name", true),
         ("*", true),
         ("text()", false),
         ("parent is sequence", true),
