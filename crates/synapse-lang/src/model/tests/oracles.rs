@@ -26,13 +26,18 @@ impl Node for Here<'_, '_> {
         elements(self.0).next().is_some()
     }
     fn has_text(&self) -> bool {
-        self.0.children().any(|child| child.text().is_some_and(|text| child.is_text() && !text.trim().is_empty()))
+        self.0
+            .children()
+            .any(|child| child.text().is_some_and(|text| child.is_text() && !text.trim().is_empty()))
     }
     fn parent(&self) -> Option<&str> {
         self.0.parent_element().map(|parent| parent.tag_name().name())
     }
     fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>> {
-        elements(self.0).filter(|one| one.tag_name().name() == child).map(|one| one.attribute(attribute)).collect()
+        elements(self.0)
+            .filter(|one| one.tag_name().name() == child)
+            .map(|one| one.attribute(attribute))
+            .collect()
     }
 }
 
@@ -52,7 +57,10 @@ impl Report {
             let line = node.document().text_pos_at(node.range().start).row;
             self.wrong.push(format!("{}:{line}: <{}> {what}", file.display(), node.tag_name().name()));
         } else {
-            *self.softer.entry(format!("{}: <{}> {what}", class.word(), node.tag_name().name())).or_default() += 1;
+            *self
+                .softer
+                .entry(format!("{}: <{}> {what}", class.word(), node.tag_name().name()))
+                .or_default() += 1;
         }
     }
 
@@ -77,7 +85,9 @@ impl Report {
             if let (Some(class), true) = (attribute.empty, value.is_empty()) {
                 self.say(class, file, node, &format!("has an empty @{}", attribute.name));
             }
-            if let (Some(class), false) = (attribute.wrong, dynamic || value.starts_with('$') || attribute.value.takes(value)) {
+            if let (Some(class), false) =
+                (attribute.wrong, dynamic || value.starts_with('$') || attribute.value.takes(value))
+            {
                 self.say(class, file, node, &format!("has @{}={value:?}", attribute.name));
             }
         }
@@ -104,7 +114,8 @@ impl Report {
             }
         }
         if let Some(text) = &element.text {
-            let written: String = node.children().filter_map(|child| child.text().filter(|_| child.is_text())).collect();
+            let written: String =
+                node.children().filter_map(|child| child.text().filter(|_| child.is_text())).collect();
             let written = written.trim();
             if let (Some(class), true) = (text.empty, written.is_empty() && !here.has_any_child()) {
                 self.say(class, file, node, "has no text");
@@ -168,20 +179,26 @@ fn nothing_in_real_artifacts_is_called_wrong() {
     for path in &paths {
         let text = std::fs::read_to_string(path).unwrap();
         // Some files start with blanks or a mark before the declaration, which this reader does not forgive.
-        let Ok(document) = roxmltree::Document::parse(text.trim_start_matches('\u{feff}').trim_start()) else {
+        let Ok(document) = roxmltree::Document::parse(text.trim_start_matches('\u{feff}').trim_start())
+        else {
             eprintln!("not read: {}", path.display());
             continue;
         };
         report.files += 1;
         let root = document.root_element();
         let namespace = root.tag_name().namespace().unwrap_or_default();
-        let fragment = path.parent().is_some_and(|parent| parent.to_string_lossy().ends_with("(no-namespace)"));
+        let fragment =
+            path.parent().is_some_and(|parent| parent.to_string_lossy().ends_with("(no-namespace)"));
         let found = model.artifact_named(root.tag_name().name());
         match found.filter(|found| fragment || found.namespace.takes(namespace)) {
             // The steps of a fragment stand in no namespace either; nothing in them deploys as it is.
             Some(_) if fragment => {}
             Some(element) => report.walk(model, path, element, root),
-            None => report.wrong.push(format!("{}: no artifact {} in {namespace:?}", path.display(), root.tag_name().name())),
+            None => report.wrong.push(format!(
+                "{}: no artifact {} in {namespace:?}",
+                path.display(),
+                root.tag_name().name()
+            )),
         }
     }
     let mut summary = String::new();
