@@ -10,4 +10,5 @@
 //! It must not know models, agents, editors, terminals, or where files lie: callers hand it text and names.
 
 pub mod diagnostic;
+pub mod expr;
 pub mod text;
