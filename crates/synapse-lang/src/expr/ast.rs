@@ -424,7 +424,7 @@ impl Path {
                     SlicePart::Bound(node) | SlicePart::Negated(node) => Some(node),
                 })),
                 IndexKind::Filter(filter) => {
-                    nodes.extend(filter.parts.iter().filter_map(|part| part.value.as_ref()))
+                    nodes.extend(filter.parts.iter().filter_map(|part| part.value.as_ref()));
                 }
             }
         }

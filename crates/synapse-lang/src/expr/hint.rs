@@ -117,12 +117,6 @@ fn after_dot(scene: &Scene<'_>) -> Option<Hint> {
             scene.span(dot + 1),
             format!("synapse.{name}"),
         )),
-        (
-            Some(TokenKind::PropertyScope | TokenKind::ParamKind),
-            Some(
-                TokenKind::FilterWord | TokenKind::Boolean | TokenKind::Null | TokenKind::And | TokenKind::Or,
-            ),
-        ) => Some(bracket(dot)),
         // `props.synapse.uri.var.id`: the name itself has dots.
         (Some(TokenKind::Identifier), Some(TokenKind::Identifier)) => {
             let parts = dotted_from_scope(scene, dot)?;
