@@ -10,4 +10,7 @@
 //! It must not know models, agents, editors, terminals, or where files lie: callers hand it text and names.
 
 pub mod diagnostic;
+pub mod java;
+pub mod json;
+pub mod jsonpath;
 pub mod text;
