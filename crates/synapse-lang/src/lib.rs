@@ -11,4 +11,7 @@
 
 pub mod diagnostic;
 pub mod expr;
+pub mod java;
+pub mod json;
+pub mod jsonpath;
 pub mod text;
