@@ -14,4 +14,5 @@ pub mod expr;
 pub mod java;
 pub mod json;
 pub mod jsonpath;
+pub mod syntax;
 pub mod text;
