@@ -5,7 +5,9 @@
 mod decimal;
 mod double;
 mod number;
+mod pattern;
 
 pub use decimal::Decimal;
 pub use double::double_to_string;
 pub use number::{parse_double, parse_int, parse_long};
+pub use pattern::{Pattern, PatternError, PatternFlags, split};
