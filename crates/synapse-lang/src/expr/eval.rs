@@ -5,8 +5,8 @@
 //! whose text also stands earlier in the path is replaced there), so it is done the same way here.
 
 use super::ast::{
-    Access, Call, Expression, Filter, Index, IndexKind, Lookup, Node, NodeKind, Path, Place, SlicePart, StepKind, Suffix,
-    Variable as VariableNode,
+    Access, Call, Expression, Filter, Index, IndexKind, Lookup, Node, NodeKind, Path, Place, SlicePart,
+    StepKind, Suffix, Variable as VariableNode,
 };
 use super::context::{Context, Variable};
 use super::functions;
@@ -84,7 +84,9 @@ pub fn evaluate_as(expression: &Expression, context: &Context, mode: Mode) -> Ev
     let outcome = value_of(expression, context, mode);
     let printed = outcome.and_then(|value| value.map(|value| Ok((value.print()?, value.kind()))).transpose());
     match printed {
-        Ok(Some((string, kind))) => Evaluation { status: Status::Ok, string, kind: Some(kind), message: None },
+        Ok(Some((string, kind))) => {
+            Evaluation { status: Status::Ok, string, kind: Some(kind), message: None }
+        }
         Ok(None) => Evaluation { status: Status::Null, string: String::new(), kind: None, message: None },
         Err(failure) => failed(&failure),
     }
@@ -263,13 +265,17 @@ impl Evaluator<'_> {
         }
         match variable {
             Variable::Map(map) => {
-                let dotted = if rest.starts_with('.') { format!("vars{rest}") } else { format!("vars.{rest}") };
+                let dotted =
+                    if rest.starts_with('.') { format!("vars{rest}") } else { format!("vars.{rest}") };
                 let (key, rest) = split_variable(&dotted)?;
                 match map.get(key) {
                     None => refuse(format!("Could not find key: {key} in the variable: {name}")),
                     Some(value) if rest.is_empty() => Ok(plain(value)),
                     Some(Variable::Json(json)) => read(&json.0, &rooted(rest)),
-                    Some(_) => refuse(format!("Could not evaluate JSONPath expression: {} on non-JSON object", rooted(rest))),
+                    Some(_) => refuse(format!(
+                        "Could not evaluate JSONPath expression: {} on non-JSON object",
+                        rooted(rest)
+                    )),
                 }
             }
             Variable::Xml(_) => {
@@ -296,7 +302,11 @@ impl Evaluator<'_> {
             Place::Axis2 => context.ax.get(name),
             Place::FunctionParam => match &context.func {
                 Some(parameters) => parameters.get(name),
-                None => return crash("java.lang.NullPointerException: there is no template around the expression"),
+                None => {
+                    return crash(
+                        "java.lang.NullPointerException: there is no template around the expression",
+                    );
+                }
             },
         };
         match found {
@@ -385,7 +395,9 @@ impl Evaluator<'_> {
     fn filter(&self, filter: &Filter) -> Result<String, Failure> {
         let mut text = filter.text.clone();
         for part in hash_order(filter.parts.iter(), |part| &part.text) {
-            let Some(value) = part.value.as_ref().map(|node| self.node(node)).transpose()?.flatten() else { continue };
+            let Some(value) = part.value.as_ref().map(|node| self.node(node)).transpose()?.flatten() else {
+                continue;
+            };
             let printed = value.print()?;
             let printed = if value.is_string() { format!("\"{printed}\"") } else { printed };
             text = replace_first(&text, &part.text, &printed)?;

@@ -177,7 +177,9 @@ pub(super) fn call(evaluator: &Evaluator<'_>, name: &str, arguments: &[&Node]) -
         1 => "one argument",
         2 => "two arguments",
         3 => "three arguments",
-        count => return refuse(format!("Invalid number of arguments: {count} provided for the function: {name}")),
+        count => {
+            return refuse(format!("Invalid number of arguments: {count} provided for the function: {name}"));
+        }
     };
     if let ("exists", [argument]) = (name, arguments) {
         return access::exists(evaluator, argument);

@@ -83,7 +83,11 @@ fn add(left: &Value, right: &Value) -> Result<Value, Failure> {
 
 fn arithmetic(operator: Operator, left: &Value, right: &Value) -> Result<Value, Failure> {
     if !left.is_numeric() || !right.is_numeric() {
-        return pair(&format!("Arithmetic operation: {} between non-numeric values", operator.word()), left, right);
+        return pair(
+            &format!("Arithmetic operation: {} between non-numeric values", operator.word()),
+            left,
+            right,
+        );
     }
     if left.is_double() || right.is_double() {
         doubles(operator, left.to_double(), right.to_double())

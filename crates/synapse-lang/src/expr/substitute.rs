@@ -14,12 +14,16 @@ pub(super) fn replace_first(text: &str, key: &str, replacement: &str) -> Result<
         match character {
             '\\' => match rest.next() {
                 Some(escaped) => out.push(escaped),
-                None => return crash("java.lang.IllegalArgumentException: character to be escaped is missing"),
+                None => {
+                    return crash("java.lang.IllegalArgumentException: character to be escaped is missing");
+                }
             },
             // Group 0 is the match itself; there are no others.
             '$' => match rest.next() {
                 Some('0') => out.push_str(key),
-                Some(digit @ '1'..='9') => return crash(format!("java.lang.IndexOutOfBoundsException: No group {digit}")),
+                Some(digit @ '1'..='9') => {
+                    return crash(format!("java.lang.IndexOutOfBoundsException: No group {digit}"));
+                }
                 _ => return crash("java.lang.IllegalArgumentException: Illegal group reference"),
             },
             other => out.push(other),
@@ -30,7 +34,10 @@ pub(super) fn replace_first(text: &str, key: &str, replacement: &str) -> Result<
 }
 
 /// The items by key, each key once, in the order of a Java hash map. The last item of a key counts.
-pub(super) fn hash_order<'a, T>(items: impl Iterator<Item = &'a T>, key: impl Fn(&'a T) -> &'a str) -> Vec<&'a T> {
+pub(super) fn hash_order<'a, T>(
+    items: impl Iterator<Item = &'a T>,
+    key: impl Fn(&'a T) -> &'a str,
+) -> Vec<&'a T> {
     let mut entries: Vec<(u32, &T)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for item in items {
@@ -56,7 +63,8 @@ pub(super) fn hash_order<'a, T>(items: impl Iterator<Item = &'a T>, key: impl Fn
 
 /// `String.hashCode` with the upper half mixed into the lower, as `HashMap` does it.
 fn spread(text: &str) -> u32 {
-    let hash = text.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+    let hash =
+        text.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
     hash ^ (hash >> 16)
 }
 
@@ -78,7 +86,11 @@ mod tests {
             ("a", "a", "\\", None),
         ];
         for (text, key, replacement, expected) in table {
-            assert_eq!(replace_first(text, key, replacement).ok().as_deref(), expected, "{text} {key} {replacement}");
+            assert_eq!(
+                replace_first(text, key, replacement).ok().as_deref(),
+                expected,
+                "{text} {key} {replacement}"
+            );
         }
     }
 

@@ -175,7 +175,10 @@ impl Value {
     pub fn to_int(&self) -> i32 {
         match self {
             Self::Int(int) => *int,
-            #[expect(clippy::cast_possible_truncation, reason = "Java's intValue of a long cuts the same way")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "Java's intValue of a long cuts the same way"
+            )]
             other => other.to_long() as i32,
         }
     }

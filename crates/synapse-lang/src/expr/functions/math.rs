@@ -13,7 +13,9 @@ pub(super) fn call(name: &str, values: &[Value]) -> Answer {
         ("round", [value]) if value.is_int() => Ok(Value::Int(value.to_int())),
         ("round", [value, places]) => round_to(value, places),
         ("sqrt", [value]) => doubles(name, values, |_| value.to_double().sqrt()),
-        ("log", [_]) => doubles(name, values, |numbers| numbers.first().map_or(f64::NAN, |value| value.log10())),
+        ("log", [_]) => {
+            doubles(name, values, |numbers| numbers.first().map_or(f64::NAN, |value| value.log10()))
+        }
         ("log", [_, _]) => doubles(name, values, |numbers| match numbers {
             [value, base] => value.ln() / base.ln(),
             _ => f64::NAN,
@@ -53,11 +55,18 @@ fn doubles(name: &str, values: &[Value], calculate: impl Fn(&[f64]) -> f64) -> R
 
 /// `Math.pow` differs from IEEE in that 1 to the power of NaN or infinity is NaN.
 fn power(base: f64, exponent: f64) -> f64 {
-    if exponent.is_nan() || (exponent.is_infinite() && base.abs() == 1.0) { f64::NAN } else { base.powf(exponent) }
+    if exponent.is_nan() || (exponent.is_infinite() && base.abs() == 1.0) {
+        f64::NAN
+    } else {
+        base.powf(exponent)
+    }
 }
 
 /// `(int) Math.round(x)`: half up, then the lower half of the long.
-#[expect(clippy::cast_possible_truncation, reason = "both casts are Java's: the first saturates, the second cuts")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "both casts are Java's: the first saturates, the second cuts"
+)]
 fn round(value: f64) -> i32 {
     let floor = value.floor();
     let nearest = if value - floor >= 0.5 { floor + 1.0 } else { floor };

@@ -101,13 +101,18 @@ fn sub_string(name: &str, values: &[Value]) -> Result<Value, Failure> {
     let length = int(units.len());
     let begin = begin.to_int();
     let end = values.get(2).map_or(length, Value::to_int);
-    let part = usize::try_from(begin).ok().zip(usize::try_from(end).ok()).and_then(|(begin, end)| units.get(begin..end));
+    let part = usize::try_from(begin)
+        .ok()
+        .zip(usize::try_from(end).ok())
+        .and_then(|(begin, end)| units.get(begin..end));
     match part {
         Some(part) => Ok(Value::Text(String::from_utf16_lossy(part))),
         None if values.len() == 2 => {
             refuse(format!("Invalid index for subString: {begin}, source string length: {length}"))
         }
-        None => refuse(format!("Invalid subString indices: start={begin}, end={end}, string length={length}")),
+        None => {
+            refuse(format!("Invalid subString indices: start={begin}, end={end}, string length={length}"))
+        }
     }
 }
 
