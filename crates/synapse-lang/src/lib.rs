@@ -11,7 +11,11 @@
 
 pub mod check;
 pub mod diagnostic;
+pub mod expr;
 pub mod fix;
+pub mod java;
+pub mod json;
+pub mod jsonpath;
 pub mod model;
 pub mod near;
 pub mod pages;
