@@ -65,7 +65,10 @@ fn inherit(elements: &mut [Value]) -> Result<(), Box<dyn Error>> {
         // A chain longer than this goes round in a circle.
         for _ in 0..8 {
             let Some(base) = next else { break };
-            let base = base.as_str().and_then(|id| own.get(id)).ok_or_else(|| format!("nothing is called {base}"))?;
+            let base = base
+                .as_str()
+                .and_then(|id| own.get(id))
+                .ok_or_else(|| format!("nothing is called {base}"))?;
             next = base.get("like").cloned();
             take_over(table, base);
         }
@@ -76,7 +79,10 @@ fn inherit(elements: &mut [Value]) -> Result<(), Box<dyn Error>> {
 fn take_over(table: &mut Table, base: &Table) {
     for (key, value) in base {
         match (table.get_mut(key), value) {
-            _ if matches!(key.as_str(), "id" | "kind" | "name" | "title" | "like" | "examples" | "file" | "group") => {}
+            _ if matches!(
+                key.as_str(),
+                "id" | "kind" | "name" | "title" | "like" | "examples" | "file" | "group"
+            ) => {}
             (None, _) => {
                 table.insert(key.clone(), value.clone());
             }

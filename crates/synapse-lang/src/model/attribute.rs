@@ -227,7 +227,7 @@ pub enum ValueType {
     QName,
     /// A path that starts with `/`.
     Path,
-    /// Whole numbers, separated by commas.
+    /// Whole numbers, separated by commas or blanks.
     Numbers,
     /// A URL.
     Uri,
@@ -290,7 +290,9 @@ impl ValueType {
             }
             Self::Words(values) => text.split(' ').all(|word| values.iter().any(|one| one == word)),
             Self::Path => text.starts_with('/'),
-            Self::Numbers => text.split(',').all(|one| one.trim().parse::<i32>().is_ok()),
+            Self::Numbers => {
+                text.split([',', ' ']).all(|one| one.trim().is_empty() || one.trim().parse::<i32>().is_ok())
+            }
             Self::Boolean(_) | Self::Text | Self::Suggest(_) | Self::Regex | Self::ClassName | Self::Name => {
                 true
             }

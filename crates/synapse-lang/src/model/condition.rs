@@ -135,7 +135,9 @@ impl Condition {
     pub fn holds(&self, node: &impl Node, element: &Element) -> bool {
         let value = |thing: &Thing| {
             let default = || match thing {
-                Thing::Attribute(name) => element.attribute(name).and_then(|attribute| attribute.default.clone()),
+                Thing::Attribute(name) => {
+                    element.attribute(name).and_then(|attribute| attribute.default.clone())
+                }
                 _ => None,
             };
             thing.value(node).map(str::to_owned).or_else(default)

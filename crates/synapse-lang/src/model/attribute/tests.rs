@@ -27,6 +27,7 @@ fn kinds_of_values_take_what_the_runtime_takes() {
         ("path", "/a", true),
         ("path", "a", false),
         ("numbers", "101500, 101501", true),
+        ("numbers", "101500 101501,", true),
         ("numbers", "101500;101501", false),
         ("suggest a b", "c", true),
     ] {
