@@ -200,7 +200,6 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the real artifacts lie outside the project")]
-#[expect(clippy::print_stderr, reason = "a skipped test says why, and the statistics are for people")]
 fn nothing_in_real_artifacts_is_called_wrong() {
     let Ok(folder) = std::env::var("MICA_ORACLES") else {
         eprintln!("skipped: MICA_ORACLES does not name a folder of real artifacts");
