@@ -286,7 +286,7 @@ fn well_known_facts_stand() {
     assert_eq!(model.mediator("respond").unwrap().flow, Flow::Ends { how: Ending::Responds, when: None });
     // What is like another has the other's attributes and its own.
     assert_eq!(attribute("endpoint.address", "format").wrong, Some(crate::diagnostic::Class::Ignored));
-    assert_eq!(attribute("artifact.endpoint", "name").required, Some(crate::diagnostic::Class::Deploy));
+    assert_eq!(attribute("artifact.endpoint", "name").required, Some(crate::diagnostic::Class::Surprise));
     assert_eq!(attribute("endpoint", "name").required, None);
     assert_eq!(model.property("HTTP_SC").map(|one| one.scope.as_str()), Some("axis2"));
     assert_eq!(model.property("uri.var.id").map(|one| one.scope.as_str()), Some("default"));
