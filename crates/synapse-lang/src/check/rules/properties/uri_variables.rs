@@ -6,18 +6,17 @@ use crate::diagnostic::{Edit, Fix};
 use crate::text::Span;
 
 const VARIABLE: u16 = 606;
-const SCOPE: u16 = 607;
 
 /// URI variables that no endpoint sees.
 pub(super) struct UriVariables;
 
 impl Rule for UriVariables {
     fn codes(&self) -> &'static [u16] {
-        &[VARIABLE, SCOPE]
+        &[VARIABLE]
     }
 
     fn interest(&self) -> Interest {
-        Interest::Named(&["property", "variable"])
+        Interest::Named(&["variable"])
     }
 
     fn element(&self, _subject: &Subject<'_>, placed: &Placed<'_>, findings: &mut Findings) {
@@ -36,15 +35,6 @@ impl Rule for UriVariables {
             findings
                 .report(VARIABLE, attribute.value_span(), message)
                 .fix(Fix::review("Make it a property", edits));
-        } else if placed.id() == "property"
-            && let Some(scope) = element.attribute("scope").filter(|scope| scope.value() != "default")
-        {
-            let message = format!(
-                "Endpoints read {name} in the default scope; in scope {} it is not seen",
-                scope.value()
-            );
-            let fix = Fix::safe("Set it in the default scope", vec![Edit::remove(scope.span_with_space())]);
-            findings.report(SCOPE, scope.value_span(), message).fix(fix);
         }
     }
 }
