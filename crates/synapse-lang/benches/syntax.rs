@@ -1,2 +1,106 @@
-//! x
-fn main() {}
+//! What a tree costs: a large API is read into a tree, beside a bare pass of `quick-xml` over the same bytes.
+//!
+//! The pass of the peer looks at every event and keeps nothing; it neither builds a tree nor resolves namespaces nor
+//! looks at attributes. A second peer, `roxmltree`, builds a tree of well-formed text. All take turns in the same run.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark is a program")]
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use quick_xml::events::Event;
+use synapse_lang::syntax::Document;
+
+const ROUNDS: usize = 60;
+const LINES: usize = 17_500;
+/// The most that a tree may cost, in bare passes.
+const BAR: f64 = 3.0;
+
+fn main() {
+    let source = api();
+    println!("an API of {} lines and {} bytes, {ROUNDS} rounds", source.lines().count(), source.len());
+    let (mut ours, mut bare, mut tree) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(timed(|| Document::parse(source.as_str()).elements().count()));
+        bare.push(timed(|| pass(&source)));
+        tree.push(timed(|| roxmltree::Document::parse(&source).unwrap().descendants().count()));
+    }
+    let (ours, bare, tree) = (median(ours), median(bare), median(tree));
+    let ratio = ours.as_secs_f64() / bare.as_secs_f64();
+    println!("syntax tree        {ours:>10.2?}");
+    println!("quick-xml, events  {bare:>10.2?}   ratio {ratio:.2} (at most {BAR})");
+    println!("roxmltree, tree    {tree:>10.2?}   ratio {:.2}", ours.as_secs_f64() / tree.as_secs_f64());
+}
+
+fn pass(source: &str) -> usize {
+    let mut reader = quick_xml::Reader::from_str(source);
+    let mut events = 0;
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Eof => return events,
+            event => {
+                black_box(&event);
+                events += 1;
+            }
+        }
+    }
+}
+
+fn timed(work: impl FnOnce() -> usize) -> Duration {
+    let start = Instant::now();
+    black_box(work());
+    start.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// An API as people write them, only longer.
+fn api() -> String {
+    let mut out = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<api context=\"/orders\" name=\"Orders\" xmlns=\"http://ws.apache.org/ns/synapse\">\n",
+    );
+    // Each resource has thirty lines.
+    for number in 0..LINES / 30 {
+        let _ = write!(
+            out,
+            r#"    <resource methods="GET POST" uri-template="/orders/{{id}}/{number}">
+        <inSequence>
+            <log category="INFO" level="custom">
+                <property name="id" expression="${{params.pathParams.id}}"/>
+                <property name="step" value="{number}"/>
+            </log>
+            <variable name="total" type="DOUBLE" expression="${{payload.total * 1.2}}"/>
+            <!-- Large orders go another way. -->
+            <filter xpath="${{vars.total &gt; 100 &amp;&amp; payload.open}}">
+                <then>
+                    <payloadFactory media-type="json">
+                        <format><![CDATA[{{"id": $1, "total": $2}}]]></format>
+                        <args>
+                            <arg expression="${{payload.id}}"/>
+                            <arg expression="${{vars.total}}"/>
+                        </args>
+                    </payloadFactory>
+                    <call>
+                        <endpoint key="OrdersEndpoint"/>
+                    </call>
+                </then>
+                <else>
+                    <sequence key="SmallOrders"/>
+                </else>
+            </filter>
+            <respond/>
+        </inSequence>
+        <faultSequence>
+            <sequence key="Fault"/>
+        </faultSequence>
+    </resource>
+"#
+        );
+    }
+    out.push_str("</api>\n");
+    out
+}
