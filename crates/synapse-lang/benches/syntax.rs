@@ -1,7 +1,7 @@
 //! What a tree costs: a large API is read into a tree, beside a bare pass of `quick-xml` over the same bytes.
 //!
 //! The pass of the peer looks at every event and keeps nothing; it neither builds a tree nor resolves namespaces nor
-//! looks at attributes. A second peer, `roxmltree`, builds a tree of well-formed text. All take turns in the same run.
+//! looks at attributes. With `-- garbage KIND`, a hundred megabytes of garbage are read once instead. A second peer, `roxmltree`, builds a tree of well-formed text. All take turns in the same run.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark is a program")]
 
@@ -18,6 +18,9 @@ const LINES: usize = 17_500;
 const BAR: f64 = 3.0;
 
 fn main() {
+    if let Some(kind) = std::env::args().skip_while(|argument| argument != "garbage").nth(1) {
+        return garbage(&kind);
+    }
     let source = api();
     println!("an API of {} lines and {} bytes, {ROUNDS} rounds", source.lines().count(), source.len());
     let (mut ours, mut bare, mut tree) = (Vec::new(), Vec::new(), Vec::new());
@@ -31,6 +34,49 @@ fn main() {
     println!("syntax tree        {ours:>10.2?}");
     println!("quick-xml, events  {bare:>10.2?}   ratio {ratio:.2} (at most {BAR})");
     println!("roxmltree, tree    {tree:>10.2?}   ratio {:.2}", ours.as_secs_f64() / tree.as_secs_f64());
+}
+
+/// Reads a hundred megabytes that are no document, and prints what that takes.
+fn garbage(kind: &str) {
+    const SIZE: usize = 100 << 20;
+    let repeated = |piece: &str| piece.repeat(SIZE / piece.len());
+    let source = match kind {
+        "noise" => {
+            // A small generator of its own: the same bytes in every run.
+            let mut state = 0x2545_f491_4f6c_dd1d_u64;
+            let mut next = || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                char::from((state >> 32) as u8 & 0x7f)
+            };
+            std::iter::repeat_with(&mut next).take(SIZE).collect()
+        }
+        "ends" => "<a>".repeat(1_000_000) + &"</b>".repeat((SIZE - 3_000_000) / 4),
+        "prefixes" => "<a xmlns:p='u' p:x='1' y:z=''>".repeat(SIZE / 30),
+        other => repeated(other),
+    };
+    let source: std::sync::Arc<str> = source.into();
+    let before = memory();
+    let start = Instant::now();
+    let document = Document::parse(std::sync::Arc::clone(&source));
+    let took = start.elapsed();
+    println!(
+        "{kind:?}: {took:.2?}, {} MB more at the peak, {} elements, {} problems",
+        memory().saturating_sub(before) / 1024,
+        document.elements().count(),
+        document.problems().len()
+    );
+    let start = Instant::now();
+    drop(document);
+    println!("dropped in {:.2?}", start.elapsed());
+}
+
+/// The most memory that this process ever had, in kilobytes; zero where the system does not say.
+fn memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
 }
 
 fn pass(source: &str) -> usize {

@@ -1,6 +1,10 @@
 //! The tree against its promises: nothing is lost, nothing panics, and well-formed text means what others read in it.
 
-#![allow(clippy::disallowed_methods, reason = "a test may read where the development oracles are")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test may read where the development oracles are, and stop at the first surprise"
+)]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -298,6 +298,24 @@ impl Problems {
         });
     }
 
+    /// The tag at a place, which does not end, has an end tag after all: it lacks `>` and not `/>`.
+    pub(super) fn tag_is_open(&mut self, tag: Span) {
+        // Among garbage it was not kept, and looking for it again and again would take its time.
+        if self.left_out > 0 {
+            return;
+        }
+        let reported = |problem: &&mut Problem| {
+            problem.span == tag && matches!(problem.kind, ProblemKind::UnclosedTag { .. })
+        };
+        let fix = self.kept.iter_mut().rev().find(reported).and_then(|problem| problem.fix.as_mut());
+        if let Some(fix) = fix {
+            "Add `>`".clone_into(&mut fix.title);
+            for edit in &mut fix.edits {
+                ">".clone_into(&mut edit.text);
+            }
+        }
+    }
+
     /// All of them in the order of the text, with a last one that says how many were left out.
     pub(super) fn finish(mut self, end: u32) -> Vec<Problem> {
         self.kept.sort_by_key(|problem| problem.span);
@@ -308,3 +326,6 @@ impl Problems {
         self.kept
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -152,6 +152,10 @@ impl<'s> Parser<'s> {
     fn close_at(&mut self, depth: usize, start: usize, end: usize) {
         self.abandon(depth + 1, start);
         let Some(node) = self.open.pop() else { return };
+        let element = self.element(node);
+        if element.tag_end == TagEnd::Missing {
+            self.problems.tag_is_open(Span::new(self.node(node).span.start, element.name_end));
+        }
         let next = self.nodes.len() as u32;
         if let Some(data) = self.nodes.get_mut(node as usize) {
             data.span.end = end as u32;
