@@ -29,7 +29,7 @@ fn main() {
         bare.push(timed(|| pass(&source)));
         tree.push(timed(|| roxmltree::Document::parse(&source).unwrap().descendants().count()));
     }
-    let (ours, bare, tree) = (median(ours), median(bare), median(tree));
+    let (ours, bare, tree) = (best(&ours), best(&bare), best(&tree));
     let ratio = ours.as_secs_f64() / bare.as_secs_f64();
     println!("syntax tree        {ours:>10.2?}");
     println!("quick-xml, events  {bare:>10.2?}   ratio {ratio:.2} (at most {BAR})");
@@ -99,9 +99,9 @@ fn timed(work: impl FnOnce() -> usize) -> Duration {
     start.elapsed()
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times.get(times.len() / 2).copied().unwrap_or_default()
+/// The best round: what else runs on the machine only ever adds.
+fn best(times: &[Duration]) -> Duration {
+    times.iter().min().copied().unwrap_or_default()
 }
 
 /// An API as people write them, only longer.
@@ -109,8 +109,8 @@ fn api() -> String {
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<api context=\"/orders\" name=\"Orders\" xmlns=\"http://ws.apache.org/ns/synapse\">\n",
     );
-    // Each resource has thirty lines.
-    for number in 0..LINES / 30 {
+    // Each resource has thirty-one lines.
+    for number in 0..LINES / 31 {
         let _ = write!(
             out,
             r#"    <resource methods="GET POST" uri-template="/orders/{{id}}/{number}">

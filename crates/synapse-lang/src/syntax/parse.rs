@@ -57,6 +57,8 @@ struct Parser<'s> {
     problems: Problems,
     /// Whether `]]>` is anywhere; when it is not, no text is searched for it.
     has_cdata_end: bool,
+    /// Where the next `?>` is, as far as it was looked for.
+    instruction_end: usize,
     has_root: bool,
     has_extra_root: bool,
     has_doctype: bool,
@@ -79,6 +81,7 @@ impl<'s> Parser<'s> {
             scope: Scope::new(),
             problems: Problems::default(),
             has_cdata_end: memchr::memmem::find(source.as_bytes(), b"]]>").is_some(),
+            instruction_end: 0,
             has_root: false,
             has_extra_root: false,
             has_doctype: false,

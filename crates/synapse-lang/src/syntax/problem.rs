@@ -291,11 +291,15 @@ impl Problems {
 
     /// Drops the problems since a mark that something later explains better.
     pub(super) fn forget_since(&mut self, mark: usize, explained: impl Fn(&ProblemKind) -> bool) {
-        let mut index = 0;
-        self.kept.retain(|problem| {
-            index += 1;
-            index <= mark || !explained(&problem.kind)
-        });
+        if mark < self.kept.len() {
+            let recent = self.kept.split_off(mark);
+            self.kept.extend(recent.into_iter().filter(|problem| !explained(&problem.kind)));
+        }
+    }
+
+    /// Whether no more are kept: then the text is garbage, and careful guesses about it are a waste of time.
+    pub(super) fn is_full(&self) -> bool {
+        self.kept.len() >= MOST_PROBLEMS
     }
 
     /// The tag at a place, which does not end, has an end tag after all: it lacks `>` and not `/>`.
