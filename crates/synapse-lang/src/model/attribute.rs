@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use super::condition::Condition;
 use super::version::Version;
 use crate::diagnostic::Class;
 
@@ -58,6 +59,9 @@ pub struct Attribute {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TextValue {
+    /// When the description holds; otherwise the text is any text and nothing evaluates it.
+    #[serde(default)]
+    pub when: Option<Condition>,
     /// Who evaluates the text.
     #[serde(default)]
     pub place: Place,

@@ -5,11 +5,11 @@
 //! one       = "not" one | "(" condition ")" | thing [ test ] | "parent" "is" name
 //! test      = "=" word | "!=" word | "is" word | "in" "[" word { "," word } "]"
 //! thing     = "@name" (attribute) | "name" (child element) | "name@name" (attribute of the first such child)
-//!           | "text()" | "*" (any child element)
+//!           | "../@name" (attribute of the parent) | "text()" | "*" (any child element)
 //! ```
 //!
 //! `=` compares exactly, `is` ignoring case, `in` exactly. A comparison with an absent attribute of the element itself
-//! sees its default; an absent attribute of a child compares with nothing.
+//! sees its default; an absent attribute of a child or of the parent compares with nothing.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,6 +28,8 @@ pub enum Thing {
     Child(String),
     /// An attribute of the first child element of a local name, written `child@name`.
     ChildAttribute(String, String),
+    /// An attribute of the parent element, written `../@name`.
+    ParentAttribute(String),
     /// Text that is not only blanks, written `text()`.
     Text,
     /// Any child element, written `*`.
@@ -40,7 +42,7 @@ impl Thing {
         match self {
             Self::Attribute(name) => node.attribute(name).is_some(),
             Self::Child(name) => node.has_child(name),
-            Self::ChildAttribute(..) => self.value(node).is_some(),
+            Self::ChildAttribute(..) | Self::ParentAttribute(_) => self.value(node).is_some(),
             Self::Text => node.has_text(),
             Self::AnyChild => node.has_any_child(),
         }
@@ -50,6 +52,7 @@ impl Thing {
     fn value<'n>(&self, node: &'n impl Node) -> Option<&'n str> {
         let value = match self {
             Self::Attribute(name) => node.attribute(name),
+            Self::ParentAttribute(name) => node.parent_attribute(name),
             Self::ChildAttribute(child, name) => node.child_values(child, name).first().copied().flatten(),
             Self::Child(_) | Self::Text | Self::AnyChild => None,
         };
@@ -63,6 +66,7 @@ impl fmt::Display for Thing {
             Self::Attribute(name) => write!(f, "@{name}"),
             Self::Child(name) => f.write_str(name),
             Self::ChildAttribute(child, name) => write!(f, "{child}@{name}"),
+            Self::ParentAttribute(name) => write!(f, "../@{name}"),
             Self::Text => f.write_str("text()"),
             Self::AnyChild => f.write_str("*"),
         }
@@ -87,6 +91,7 @@ impl FromStr for Thing {
             "text()" => Ok(Self::Text),
             _ => Ok(match text.split_once('@') {
                 Some(("", name)) => Self::Attribute(name.to_owned()),
+                Some(("../", name)) => Self::ParentAttribute(name.to_owned()),
                 Some((child, name)) => Self::ChildAttribute(child.to_owned(), name.to_owned()),
                 None => Self::Child(text.to_owned()),
             }),
@@ -106,6 +111,8 @@ pub trait Node {
     fn has_text(&self) -> bool;
     /// The local name of the parent element.
     fn parent(&self) -> Option<&str>;
+    /// The value of the parent element's attribute without namespace of that name.
+    fn parent_attribute(&self, name: &str) -> Option<&str>;
     /// The attribute `attribute` of every child element with the local name `child`.
     fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>>;
 }
@@ -273,7 +280,7 @@ impl<'a> Reader<'a> {
             };
         }
         let thing: Thing = self.word()?.parse()?;
-        if !matches!(thing, Thing::Attribute(_) | Thing::ChildAttribute(..)) {
+        if !matches!(thing, Thing::Attribute(_) | Thing::ChildAttribute(..) | Thing::ParentAttribute(_)) {
             return Ok(Condition::Has(thing));
         }
         if self.take("=") {

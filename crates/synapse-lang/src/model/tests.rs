@@ -1,3 +1,5 @@
+//! The data hold together: everything is named once, described, and leads somewhere.
+
 use std::collections::BTreeSet;
 
 use super::*;
@@ -104,6 +106,10 @@ fn every_reference_between_parts_leads_somewhere() {
                 Thing::ChildAttribute(child, name) => {
                     model.part(element, child).is_some_and(|(_, part)| model.attribute(part, name).is_some())
                 }
+                Thing::ParentAttribute(name) => model
+                    .elements()
+                    .filter(|parent| parent.children.iter().any(|child| child.part == element.id))
+                    .all(|parent| model.attribute(parent, name).is_some()),
                 Thing::Text | Thing::AnyChild => true,
             };
             faults.when(!known, || {
@@ -112,6 +118,9 @@ fn every_reference_between_parts_leads_somewhere() {
         };
         for rule in &element.rules {
             rule.things(&mut check);
+        }
+        if let Some(when) = element.text.as_ref().and_then(|text| text.when.as_ref()) {
+            when.things(&mut check);
         }
         if let Flow::Ends { when: Some(when), .. } = &element.flow {
             when.things(&mut check);

@@ -1,3 +1,5 @@
+//! Kinds of values are read from their short texts and take what they should.
+
 use super::*;
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use roxmltree::Node as Xml;
 
 use crate::diagnostic::Class;
-use crate::model::{Content, Element, Kind, Model, Node, Parameter, Place, SYNAPSE_NAMESPACE};
+use crate::model::{Content, Element, Kind, Model, Node, Parameter, Place, SYNAPSE_NAMESPACE, TextValue};
 
 struct Here<'a, 'i>(Xml<'a, 'i>);
 
@@ -32,6 +32,9 @@ impl Node for Here<'_, '_> {
     }
     fn parent(&self) -> Option<&str> {
         self.0.parent_element().map(|parent| parent.tag_name().name())
+    }
+    fn parent_attribute(&self, name: &str) -> Option<&str> {
+        self.0.parent_element().and_then(|parent| parent.attribute(name))
     }
     fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>> {
         elements(self.0)
@@ -113,7 +116,8 @@ impl Report {
                 self.say(child.extra, file, node, &format!("has {count} {}", part.name));
             }
         }
-        if let Some(text) = &element.text {
+        let holds = |text: &&TextValue| text.when.as_ref().is_none_or(|when| when.holds(&here, element));
+        if let Some(text) = element.text.as_ref().filter(holds) {
             let written: String =
                 node.children().filter_map(|child| child.text().filter(|_| child.is_text())).collect();
             let written = written.trim();
@@ -153,7 +157,7 @@ impl Report {
             let text =
                 given.iter().find(|one| one.attribute("name") == Some(&wanted.name)).and_then(Xml::text);
             if text.is_some_and(|text| !text.starts_with('$') && !wanted.value.takes(text.trim())) {
-                self.say(Class::Fault, file, node, &format!("has {}={text:?}", wanted.name));
+                self.say(wanted.wrong, file, node, &format!("has {}={text:?}", wanted.name));
             }
         }
         let known = |name: &str| {
