@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-mod oracles;
+mod documents;
 
 #[test]
 fn the_embedded_data_can_be_read() {
