@@ -18,7 +18,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-pub use self::attribute::{Attribute, Boolean, Place, RefKind, Refusal, TextValue, Unit, ValueType};
+pub use self::attribute::{
+    Attribute, Boolean, NewerValue, Place, RefKind, Refusal, TextValue, Unit, ValueType,
+};
 pub use self::condition::{Condition, Node, Thing};
 pub use self::element::{
     Child, Content, Element, Ending, Example, FileFacts, Flow, Group, Kind, Mistake, Namespace,

@@ -32,6 +32,12 @@ pub struct Attribute {
     /// What the value may be.
     #[serde(default, rename = "type")]
     pub value: ValueType,
+    /// Values of the set that came later than the attribute.
+    #[serde(default)]
+    pub newer: Vec<NewerValue>,
+    /// Whether an empty value counts as if the attribute were absent.
+    #[serde(default)]
+    pub blank: bool,
     /// What counts when it is absent.
     #[serde(default)]
     pub default: Option<String>,
@@ -53,6 +59,16 @@ pub struct Attribute {
     /// What the value names, when it names something of the project.
     #[serde(default)]
     pub reference: Option<RefKind>,
+}
+
+/// A value that came later than its attribute.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewerValue {
+    /// The value.
+    pub value: String,
+    /// The first version that knows it.
+    pub since: Version,
 }
 
 /// The text of an element, described like an attribute's value.
@@ -295,7 +311,7 @@ impl ValueType {
                 .any(|one| one.eq_ignore_ascii_case(text.trim())),
             Self::Choice { values, any_case: false } => values.iter().any(|one| one == text),
             Self::Choice { values, any_case: true } => {
-                values.iter().any(|one| one.eq_ignore_ascii_case(text))
+                values.iter().any(|one| one.eq_ignore_ascii_case(text.trim()))
             }
             Self::Words(values) => text.split(' ').all(|word| values.iter().any(|one| one == word)),
             Self::Path => text.starts_with('/'),

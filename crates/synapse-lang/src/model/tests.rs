@@ -243,6 +243,12 @@ fn versions_and_defaults_fit() {
             let who = || format!("{}/@{}", element.id, attribute.name);
             let fits = attribute.default.as_deref().is_none_or(|default| attribute.value.takes(default));
             faults.when(!fits, || format!("{}: the default is not allowed", who()));
+            for newer in &attribute.newer {
+                let fits = known.contains(&newer.since) && attribute.value.takes(&newer.value);
+                faults.when(!fits, || format!("{}: {newer:?}", who()));
+            }
+            let clash = attribute.blank && (attribute.required.is_some() || attribute.empty.is_some());
+            faults.when(clash, || format!("{}: an empty value is both fine and not", who()));
             let closed = attribute.value.choices().is_some();
             faults.when(closed && attribute.wrong.is_none(), || {
                 format!("{}: a closed set without a class", who())

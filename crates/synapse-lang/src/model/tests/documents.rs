@@ -80,6 +80,9 @@ impl Report {
                 }
                 continue;
             };
+            if attribute.blank && value.is_empty() {
+                continue;
+            }
             let dynamic = match attribute.place {
                 Place::Literal => false,
                 Place::Resolved => value.starts_with('$'),
@@ -344,6 +347,14 @@ fn mistakes_are_found() {
             ],
         ),
         (r#"<filter source="//a"><then/></filter>"#, &["<filter> source needs a regex"]),
+        (
+            r#"<in><sequence/></in>"#,
+            &["<sequence> a sequence is either a reference (key) or written in place (name)"],
+        ),
+        (
+            r#"<api name="a" context="/a" transports="" port="" xmlns="http://ws.apache.org/ns/synapse"><resource/></api>"#,
+            &[],
+        ),
         (
             r#"<sequence key="a" onError="b"/>"#,
             &["<sequence> a reference cannot have an onError; put it on the sequence it names"],
