@@ -237,7 +237,7 @@ pub enum ValueType {
     },
     /// Suggestions; other values are fine.
     Suggest(Vec<String>),
-    /// Words of a closed set, separated by single blanks.
+    /// Words of a closed set, each at most once, separated by single blanks.
     Words(Vec<String>),
     /// A regular expression of Java.
     Regex,
@@ -313,7 +313,13 @@ impl ValueType {
             Self::Choice { values, any_case: true } => {
                 values.iter().any(|one| one.eq_ignore_ascii_case(text.trim()))
             }
-            Self::Words(values) => text.split(' ').all(|word| values.iter().any(|one| one == word)),
+            Self::Words(values) => {
+                let words: Vec<&str> = text.trim().split(' ').collect();
+                let twice = |at: usize, word: &str| words.iter().take(at).any(|one| *one == word);
+                let fits =
+                    |(at, word): (usize, &&str)| values.iter().any(|one| one == word) && !twice(at, word);
+                words.iter().enumerate().all(fits)
+            }
             Self::Path => text.starts_with('/'),
             Self::Numbers => {
                 text.split([',', ' ']).all(|one| one.trim().is_empty() || one.trim().parse::<i32>().is_ok())

@@ -37,10 +37,14 @@ pub enum Thing {
 }
 
 impl Thing {
-    /// Whether the element has it.
-    pub fn is_in(&self, node: &impl Node) -> bool {
+    /// Whether an element that the model describes as `element` has it; an empty attribute that counts as absent is
+    /// not there.
+    pub fn is_in(&self, node: &impl Node, element: &Element) -> bool {
         match self {
-            Self::Attribute(name) => node.attribute(name).is_some(),
+            Self::Attribute(name) => {
+                let blank = || element.attribute(name).is_some_and(|attribute| attribute.blank);
+                node.attribute(name).is_some_and(|value| !value.trim().is_empty() || !blank())
+            }
             Self::Child(name) => node.has_child(name),
             Self::ChildAttribute(..) | Self::ParentAttribute(_) => self.value(node).is_some(),
             Self::Text => node.has_text(),
@@ -150,7 +154,7 @@ impl Condition {
             thing.value(node).map(str::to_owned).or_else(default)
         };
         match self {
-            Self::Has(thing) => thing.is_in(node),
+            Self::Has(thing) => thing.is_in(node, element),
             Self::OneOf(thing, values) => value(thing).is_some_and(|value| values.contains(&value)),
             Self::Is(thing, wanted) => value(thing).is_some_and(|value| value.eq_ignore_ascii_case(wanted)),
             Self::Parent(name) => node.parent() == Some(name),

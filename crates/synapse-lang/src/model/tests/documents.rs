@@ -352,7 +352,7 @@ fn mistakes_are_found() {
             &["<sequence> a sequence is either a reference (key) or written in place (name)"],
         ),
         (
-            r#"<api name="a" context="/a" transports="" port="" xmlns="http://ws.apache.org/ns/synapse"><resource/></api>"#,
+            r#"<api name="a" context="/a" transports="" port="" xmlns="http://ws.apache.org/ns/synapse"><resource methods="" inSequence="" uri-template="/a" url-mapping=""><inSequence/></resource></api>"#,
             &[],
         ),
         (
