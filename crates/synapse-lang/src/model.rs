@@ -241,6 +241,14 @@ impl Model {
         &self.data.release
     }
 
+    /// Whether a version has a feature, by its short name: `expressions`, `foreach-collection`… A version between two
+    /// described ones has what the older one has.
+    #[must_use]
+    pub fn has_feature(&self, version: Version, feature: &str) -> bool {
+        let release = self.data.release.iter().rev().find(|release| release.version <= version);
+        release.is_some_and(|release| release.features.iter().any(|one| one == feature))
+    }
+
     /// What a connector operation may have besides its own parameters.
     #[must_use]
     pub fn connector_rules(&self) -> &[ConnectorRule] {

@@ -307,6 +307,16 @@ fn well_known_facts_stand() {
     assert_eq!(model.property("uri.var.id").map(|one| one.scope.as_str()), Some("default"));
     assert_eq!(model.property("NO_ENTITY_BODY").map(|one| one.java), Some(JavaType::Boolean));
     assert_eq!(model.property("my.own"), None);
+    for (version, expect) in
+        [((4, 3, 0), false), ((4, 4, 0), true), ((4, 4, 2), true), ((5, 0, 0), true), ((4, 0, 0), false)]
+    {
+        let (major, minor, patch) = version;
+        assert_eq!(
+            model.has_feature(Version::new(major, minor, patch), "expressions"),
+            expect,
+            "{version:?}"
+        );
+    }
     assert!(model.protocols().any(|one| one.name == "kafka"));
     assert!(model.catalogue("inboundEndpoint", "file").is_some());
 }
