@@ -82,7 +82,9 @@ impl Value<'_> {
     /// filter fail to match.
     fn list(&self) -> Result<Option<Vec<Value<'static>>>, Fail> {
         match self.parsed()? {
-            Some(Json::Array(elements)) => elements.iter().map(Value::of_element).collect::<Result<_, _>>().map(Some),
+            Some(Json::Array(elements)) => {
+                elements.iter().map(Value::of_element).collect::<Result<_, _>>().map(Some)
+            }
             Some(_) => Ok(None),
             None => Err(Fail::Invalid("a list is expected".to_owned())),
         }
@@ -96,7 +98,9 @@ impl Value<'_> {
             (Self::Text(one), Value::Text(two)) | (Self::Literal(one), Value::Literal(two)) => one == two,
             (Self::Text(one), Value::Number(two)) => *one == two.to_string(),
             (Self::Number(one), Value::Number(two)) => one.compare(two).is_eq(),
-            (Self::Number(one), Value::Text(two)) => Decimal::parse(two).is_some_and(|two| one.compare(&two).is_eq()),
+            (Self::Number(one), Value::Text(two)) => {
+                Decimal::parse(two).is_some_and(|two| one.compare(&two).is_eq())
+            }
             (Self::Json(one), Value::Json(two)) => one == two,
             _ => false,
         }
@@ -160,7 +164,9 @@ pub(super) fn holds(left: &Value<'_>, operator: Operator, right: &Value<'_>) -> 
         Operator::NotIn => is_in(left, right).map(|is_in| !is_in),
         Operator::Contains => match (left, right) {
             (Value::Text(text), Value::Text(part)) => Ok(text.contains(part.as_str())),
-            _ if left.is_json() => Ok(left.list()?.is_some_and(|list| list.iter().any(|item| right.equals(item)))),
+            _ if left.is_json() => {
+                Ok(left.list()?.is_some_and(|list| list.iter().any(|item| right.equals(item))))
+            }
             _ => Ok(false),
         },
         Operator::SubsetOf => pairs(left, right, |left, right| {
@@ -266,7 +272,8 @@ fn utf16_order(one: &str, two: &str) -> Ordering {
 }
 
 fn looks_like_json(text: &str) -> bool {
-    text.len() > 1 && (text.starts_with('[') && text.ends_with(']') || text.starts_with('{') && text.ends_with('}'))
+    text.len() > 1
+        && (text.starts_with('[') && text.ends_with(']') || text.starts_with('{') && text.ends_with('}'))
 }
 
 /// A string in a list loses one pair of quotes and its escapes.
@@ -303,7 +310,9 @@ fn literal_numbers(json: &Json) -> Json {
 fn map_numbers(json: &Json, map: &impl Fn(&Number) -> Number) -> Json {
     match json {
         Json::Number(number) => Json::Number(map(number)),
-        Json::Array(elements) => Json::Array(elements.iter().map(|element| map_numbers(element, map)).collect()),
+        Json::Array(elements) => {
+            Json::Array(elements.iter().map(|element| map_numbers(element, map)).collect())
+        }
         Json::Object(object) => {
             let members = object.iter().map(|(name, value)| (name, map_numbers(value, map)));
             Json::Object(members.collect::<Object>())

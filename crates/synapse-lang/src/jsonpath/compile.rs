@@ -227,7 +227,9 @@ impl Compiler {
         } else {
             // Empty places at the end are dropped, as Java's split does.
             let listed = text.trim_end_matches([',', ' ']);
-            Token::Index(listed.split(',').map(|index| integer(index.trim_matches(' '))).collect::<Result<_, _>>()?)
+            Token::Index(
+                listed.split(',').map(|index| integer(index.trim_matches(' '))).collect::<Result<_, _>>()?,
+            )
         };
         self.cursor.at = end + 1;
         self.push(token)
@@ -433,7 +435,9 @@ fn turn_scanned_function(mut path: Path) -> Path {
     if !is_scanned {
         return path;
     }
-    let Some(at) = path.tokens.iter().position(|token| matches!(token, Token::Function { .. })) else { return path };
+    let Some(at) = path.tokens.iter().position(|token| matches!(token, Token::Function { .. })) else {
+        return path;
+    };
     let mut after = path.tokens.split_off(at).into_iter();
     let Some(Token::Function { name, .. }) = after.next() else { return path };
     let inner = Parameter::Path(path);

@@ -72,7 +72,8 @@ impl Cursor {
 
     /// The characters of a range; a range that does not lie in the text breaks off.
     pub(super) fn slice(&self, from: usize, to: usize) -> Result<String, Stop> {
-        let chars = self.chars.get(from..to).ok_or_else(|| Stop::Broken("the text ends too early".to_owned()))?;
+        let chars =
+            self.chars.get(from..to).ok_or_else(|| Stop::Broken("the text ends too early".to_owned()))?;
         Ok(chars.iter().collect())
     }
 
@@ -158,11 +159,15 @@ impl Cursor {
         while self.has(at) {
             let quote = self.char_at(at)?;
             if quote == '\'' || quote == '"' {
-                let Some(end) = self.find_unescaped(at, quote) else { return invalid("a string does not end") };
+                let Some(end) = self.find_unescaped(at, quote) else {
+                    return invalid("a string does not end");
+                };
                 at = end + 1;
             }
             if skip_regex && self.char_at(at)? == '/' {
-                let Some(end) = self.find_unescaped(at, '/') else { return invalid("a pattern does not end") };
+                let Some(end) = self.find_unescaped(at, '/') else {
+                    return invalid("a pattern does not end");
+                };
                 at = end + 1;
             }
             let character = self.char_at(at)?;
@@ -195,7 +200,10 @@ impl Cursor {
         self.skip_blanks();
         let length = text.chars().count();
         let stands = self.has(self.at + length - 1)
-            && self.chars.get(self.at..self.at + length).is_some_and(|here| here.iter().copied().eq(text.chars()));
+            && self
+                .chars
+                .get(self.at..self.at + length)
+                .is_some_and(|here| here.iter().copied().eq(text.chars()));
         if stands {
             self.at += length;
         }

@@ -138,7 +138,9 @@ pub(super) fn read<'doc>(path: &Path, document: &'doc Json) -> Result<Found<'doc
     let model = Model { value: Cow::Borrowed(document), holder: Holder::Root };
     walk.value(path, &model, false).map_err(|fail| match fail {
         Fail::NotFound(message) => ReadError::NotFound(message),
-        Fail::Invalid(message) | Fail::OutOfRange(message) | Fail::Crash(message) => ReadError::Crash(message),
+        Fail::Invalid(message) | Fail::OutOfRange(message) | Fail::Crash(message) => {
+            ReadError::Crash(message)
+        }
         Fail::TooMuchWork => ReadError::TooMuchWork,
     })
 }
@@ -170,7 +172,12 @@ impl<'doc> Walk<'doc> {
     }
 
     /// Evaluates a path on a model.
-    pub(super) fn value(&mut self, path: &Path, model: &Model<'doc>, require: bool) -> Result<Found<'doc>, Fail> {
+    pub(super) fn value(
+        &mut self,
+        path: &Path,
+        model: &Model<'doc>,
+        require: bool,
+    ) -> Result<Found<'doc>, Fail> {
         let mut course = Course { path, require, results: Vec::new() };
         let trail = Trail { parent: None, step: Step::Root(path.from_root) };
         if path.tokens.is_empty() {
@@ -205,7 +212,11 @@ impl<'doc> Walk<'doc> {
     ) -> Result<(), Fail> {
         self.charge(1)?;
         self.calls += 1;
-        let done = if self.calls > MAX_CALLS { Err(Fail::TooMuchWork) } else { self.token(course, at, model, trail) };
+        let done = if self.calls > MAX_CALLS {
+            Err(Fail::TooMuchWork)
+        } else {
+            self.token(course, at, model, trail)
+        };
         self.calls -= 1;
         done
     }
@@ -287,7 +298,9 @@ impl<'doc> Walk<'doc> {
         for name in names {
             match object.get(name) {
                 Some(value) => merged.insert(name.clone(), normalised(Cow::Borrowed(value)).into_owned()),
-                None if course.require => return Err(Fail::NotFound(format!("Missing property in path {trail}"))),
+                None if course.require => {
+                    return Err(Fail::NotFound(format!("Missing property in path {trail}")));
+                }
                 None => {}
             }
         }
@@ -309,7 +322,11 @@ impl<'doc> Walk<'doc> {
         match model.member(name) {
             Some(member) => self.step(course, at + 1, &member, &trail),
             None if at + 1 == path.tokens.len() => {
-                if course.require { Err(Fail::NotFound(format!("No results for path: {trail}"))) } else { Ok(()) }
+                if course.require {
+                    Err(Fail::NotFound(format!("No results for path: {trail}")))
+                } else {
+                    Ok(())
+                }
             }
             None if !course.require && !(path.is_definite_before(at) && path.token_is_definite(at)) => Ok(()),
             None => Err(Fail::NotFound(format!("Missing property in path {trail}"))),
@@ -328,7 +345,9 @@ impl<'doc> Walk<'doc> {
         self.charge(1)?;
         let length = i64::try_from(model.elements()).unwrap_or(i64::MAX);
         let effective = if index < 0 { length + index } else { index };
-        let Some(element) = usize::try_from(effective).ok().and_then(|at| model.element(at)) else { return Ok(()) };
+        let Some(element) = usize::try_from(effective).ok().and_then(|at| model.element(at)) else {
+            return Ok(());
+        };
         match self.step(course, at + 1, &element, &trail.then(Step::Index(index))) {
             Err(Fail::OutOfRange(_)) => Ok(()),
             done => done,
@@ -524,7 +543,11 @@ impl<'doc> Walk<'doc> {
         }
     }
 
-    fn operand<'filter>(&mut self, operand: &'filter Operand, item: &Model<'doc>) -> Result<Value<'filter>, Fail> {
+    fn operand<'filter>(
+        &mut self,
+        operand: &'filter Operand,
+        item: &Model<'doc>,
+    ) -> Result<Value<'filter>, Fail> {
         Ok(match operand {
             // Whether something exists is asked of the item, even for a path from the root.
             Operand::Path { path, exists: true, .. } => match self.value(path, item, true) {

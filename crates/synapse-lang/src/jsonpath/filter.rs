@@ -221,7 +221,11 @@ impl Compiler {
             '!' => {
                 self.cursor.at += 1;
                 self.cursor.skip_blanks();
-                if matches!(self.cursor.current()?, '$' | '@') { self.path() } else { invalid("'!' is unexpected") }
+                if matches!(self.cursor.current()?, '$' | '@') {
+                    self.path()
+                } else {
+                    invalid("'!' is unexpected")
+                }
             }
             quote @ ('\'' | '"') => self.text(quote),
             't' | 'f' => self.boolean(),
@@ -276,7 +280,9 @@ impl Compiler {
 
     fn text(&mut self, quote: char) -> Result<Operand, Stop> {
         let from = self.cursor.at;
-        let Some(end) = self.cursor.find_unescaped(from, quote) else { return invalid("a string does not end") };
+        let Some(end) = self.cursor.find_unescaped(from, quote) else {
+            return invalid("a string does not end");
+        };
         self.cursor.at = end + 1;
         Ok(Operand::Text(unescape(&self.cursor.slice(from + 1, end)?)?))
     }
@@ -306,9 +312,7 @@ impl Compiler {
 
     fn number(&mut self) -> Result<Operand, Stop> {
         let from = self.cursor.at;
-        while self.cursor.in_bounds()
-            && matches!(self.cursor.current()?, '0'..='9' | '-' | '.' | 'E' | 'e')
-        {
+        while self.cursor.in_bounds() && matches!(self.cursor.current()?, '0'..='9' | '-' | '.' | 'E' | 'e') {
             self.cursor.at += 1;
         }
         let text = self.cursor.slice(from, self.cursor.at)?;
@@ -319,7 +323,9 @@ impl Compiler {
     /// Reads `/pattern/flags`. The flags run up to the next `=`, else up to the next `)`.
     fn pattern(&mut self) -> Result<Operand, Stop> {
         let from = self.cursor.at;
-        let Some(slash) = self.cursor.find_unescaped(from, '/') else { return invalid("a pattern does not end") };
+        let Some(slash) = self.cursor.find_unescaped(from, '/') else {
+            return invalid("a pattern does not end");
+        };
         let mut end = slash + 1;
         if self.cursor.has(end) {
             let sign = self.cursor.find(from + 1, '=').filter(|sign| *sign > slash);
@@ -330,7 +336,8 @@ impl Compiler {
         self.cursor.at = end;
         let whole = self.cursor.slice(from, end)?;
         let last = whole.rfind('/').unwrap_or_default();
-        let (body, flags) = (whole.get(1..last).unwrap_or_default(), whole.get(last + 1..).unwrap_or_default());
+        let (body, flags) =
+            (whole.get(1..last).unwrap_or_default(), whole.get(last + 1..).unwrap_or_default());
         let pattern = Pattern::compile(body, PatternFlags::of_letters(flags));
         pattern.map(Operand::Pattern).map_err(|error| Stop::Broken(error.to_string()))
     }

@@ -25,7 +25,8 @@ pub(super) fn call<'doc>(
         "last" => nth(walk, -1, model)?,
         "index" => {
             let numbers = numbers(walk, parameters)?;
-            let index = numbers.first().ok_or_else(|| Fail::OutOfRange("index() needs a number".to_owned()))?;
+            let index =
+                numbers.first().ok_or_else(|| Fail::OutOfRange("index() needs a number".to_owned()))?;
             #[expect(clippy::cast_possible_truncation, reason = "Java's intValue saturates the same way")]
             let index = *index as i32;
             nth(walk, index, model)?
@@ -75,7 +76,9 @@ fn aggregate<'doc>(
     }
     all.extend(numbers(walk, parameters)?);
     if all.is_empty() {
-        return Err(Fail::Crash("Aggregation function attempted to calculate value using empty array".to_owned()));
+        return Err(Fail::Crash(
+            "Aggregation function attempted to calculate value using empty array".to_owned(),
+        ));
     }
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let count = all.len() as f64;
@@ -100,7 +103,9 @@ fn aggregate<'doc>(
 
 fn nth<'doc>(walk: &mut Walk<'doc>, index: i32, model: &Model<'doc>) -> Result<Json, Fail> {
     let Json::Array(elements) = model.value.as_ref() else {
-        return Err(Fail::Crash("Aggregation function attempted to calculate value using empty array".to_owned()));
+        return Err(Fail::Crash(
+            "Aggregation function attempted to calculate value using empty array".to_owned(),
+        ));
     };
     let out = || Fail::OutOfRange(format!("Index {index} out of bounds for length {}", elements.len()));
     let at = if index >= 0 {
@@ -166,7 +171,9 @@ fn numbers(walk: &mut Walk<'_>, parameters: &[Parameter]) -> Result<Vec<f64>, Fa
     let mut numbers = Vec::new();
     for (value, is_path) in values(walk, parameters)? {
         match &value {
-            Json::Array(elements) => numbers.extend(elements.iter().filter_map(Json::as_number).map(Number::to_f64)),
+            Json::Array(elements) => {
+                numbers.extend(elements.iter().filter_map(Json::as_number).map(Number::to_f64))
+            }
             // A number written as argument stays a JSON value, which the library does not take for a number.
             Json::Number(number) if is_path => numbers.push(number.to_f64()),
             _ => {}

@@ -51,7 +51,9 @@ fn whole_texts_match() {
 
 #[test]
 fn bad_patterns_are_told_from_unknown_ones() {
-    for pattern in ["(", ")", "[", "*a", "a**", "{", "a{x}", "a{3,2}", "\\", "\\j", "(?y)", "[z-a]", "\\p{", "(?<1>a)"] {
+    for pattern in
+        ["(", ")", "[", "*a", "a**", "{", "a{x}", "a{3,2}", "\\", "\\j", "(?y)", "[z-a]", "\\p{", "(?<1>a)"]
+    {
         let error = Pattern::compile(pattern, PatternFlags::default()).expect_err(pattern);
         assert!(matches!(error, PatternError::Syntax { .. }), "{pattern:?}: {error}");
     }

@@ -69,7 +69,9 @@ impl Translator<'_> {
                     }
                     self.quantifier(character)?;
                 }
-                ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' if self.flags.comments => self.repeatable = repeatable,
+                ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' if self.flags.comments => {
+                    self.repeatable = repeatable
+                }
                 '#' if self.flags.comments => {
                     self.repeatable = repeatable;
                     while self.next().is_some_and(|c| c != '\n') {}
@@ -164,7 +166,8 @@ impl Translator<'_> {
                 break;
             }
         }
-        let (least, most) = text.split_once(',').map_or((text.as_str(), None), |(least, most)| (least, Some(most)));
+        let (least, most) =
+            text.split_once(',').map_or((text.as_str(), None), |(least, most)| (least, Some(most)));
         let number = |text: &str| crate::java::parse_int(text).filter(|_| !text.starts_with(['+', '-']));
         let least = number(least);
         let most = match most {
@@ -310,7 +313,9 @@ impl Translator<'_> {
             's' => "[ \\t\\n\\x{b}\\x{c}\\r]".to_owned(),
             'S' => "[^ \\t\\n\\x{b}\\x{c}\\r]".to_owned(),
             'h' => "[ \\t\\x{a0}\\x{1680}\\x{180e}\\x{2000}-\\x{200a}\\x{202f}\\x{205f}\\x{3000}]".to_owned(),
-            'H' => "[^ \\t\\x{a0}\\x{1680}\\x{180e}\\x{2000}-\\x{200a}\\x{202f}\\x{205f}\\x{3000}]".to_owned(),
+            'H' => {
+                "[^ \\t\\x{a0}\\x{1680}\\x{180e}\\x{2000}-\\x{200a}\\x{202f}\\x{205f}\\x{3000}]".to_owned()
+            }
             'v' => "[\\n\\x{b}\\x{c}\\r\\x{85}\\x{2028}\\x{2029}]".to_owned(),
             'V' => "[^\\n\\x{b}\\x{c}\\r\\x{85}\\x{2028}\\x{2029}]".to_owned(),
             'p' | 'P' => self.property(character == 'P')?,
