@@ -27,6 +27,8 @@ pub struct Path {
     /// Whether it starts with `$` rather than `@`.
     from_root: bool,
     tokens: Vec<Token>,
+    /// How many tokens at its start each name one thing at most.
+    definite: usize,
 }
 
 /// Why a text is no path. The engine does not catch it: evaluation crashes.
@@ -80,7 +82,7 @@ pub enum ReadError {
 
 /// How many steps one reading may take. A step is a value looked at or copied; documents of some megabytes
 /// stay below it for every path without nested scans.
-pub const WORK_LIMIT: u64 = 4_000_000;
+pub const WORK_LIMIT: u64 = 2_000_000;
 
 impl Path {
     /// Compiles a path such as `$.items[?(@.n > 1)].v`. A text that starts with neither `$` nor `@` is taken to

@@ -328,7 +328,7 @@ impl<'doc> Walk<'doc> {
                     Ok(())
                 }
             }
-            None if !course.require && !(path.is_definite_before(at) && path.token_is_definite(at)) => Ok(()),
+            None if !course.require && !path.is_definite_before(at + 1) => Ok(()),
             None => Err(Fail::NotFound(format!("Missing property in path {trail}"))),
         }
     }
@@ -535,10 +535,10 @@ impl<'doc> Walk<'doc> {
                 Ok(true)
             }
             Filter::Not(filter) => self.holds(filter, item).map(|holds| !holds),
-            Filter::Relation { left, operator, right } => {
-                let left = self.operand(left, item)?;
-                let right = self.operand(right, item)?;
-                compare::holds(&left, *operator, &right)
+            Filter::Relation(relation) => {
+                let left = self.operand(&relation.left, item)?;
+                let right = self.operand(&relation.right, item)?;
+                compare::holds(&left, relation.operator, &right)
             }
         }
     }
