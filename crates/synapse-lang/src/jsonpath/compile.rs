@@ -442,8 +442,9 @@ fn turn_scanned_function(mut path: Path) -> Path {
     };
     let mut after = path.tokens.split_off(at).into_iter();
     let Some(Token::Function { name, .. }) = after.next() else { return path };
-    let inner = Parameter::Path(Path::new(true, path.tokens));
+    let from_root = path.from_root;
+    let inner = Parameter::Path(Path::new(from_root, path.tokens));
     let mut tokens = vec![Token::Function { name, parameters: vec![inner] }];
     tokens.extend(after);
-    Path::new(true, tokens)
+    Path::new(from_root, tokens)
 }

@@ -157,6 +157,7 @@ fn filters() {
         ("$.list[?(@.n type 'x')].n", "[]"),
         ("$.list[?(@.n==$.list[1].n)].v", "[\"y y\"]"),
         ("$.list[?(@.tags.length()==2)].n", "[1]"),
+        ("$.list[?(@..tags.length()==2)].n", "[1]"),
         // Without blanks and comparison the two are one path.
         ("$.list[?(@.n&&@.v)].n", "[]"),
         ("$.list[?(@.n && @.v)].n", "[1,2,3]"),
@@ -303,7 +304,7 @@ fn work_and_depth_are_bounded() {
     let blowup = Path::compile("$..[?(@..a.length() > $..a.length())]").expect("valid");
     assert_eq!(blowup.read(&wide), Err(ReadError::TooMuchWork));
     let deep = parse(&("{\"a\":".repeat(500) + "1" + &"}".repeat(500))).expect("valid");
-    for path in ["$..a", "$..*", "$..[?(@.a)]", "$..a..a..a", "$..[?(@..a)]..a", "$[?($..a == $..a)]"] {
+    for path in ["$..*", "$..a..a..a", "$..[?(@..a)]..a"] {
         let result = Path::compile(path).expect(path).read(&deep);
         assert!(matches!(result, Ok(Found { .. }) | Err(ReadError::TooMuchWork)), "{path}: {result:?}");
     }
