@@ -7,12 +7,14 @@
 //! Neither compiling nor reading panics; the work and the depth of one reading are bounded, so a deep scan
 //! under a filter under a deep scan ends with [`ReadError::TooMuchWork`] instead of a hang.
 
+mod accept;
 mod compare;
 mod compile;
 mod cursor;
 mod evaluate;
 mod filter;
 mod function;
+mod trail;
 
 use std::borrow::Cow;
 
