@@ -16,3 +16,4 @@ pub mod json;
 pub mod jsonpath;
 pub mod syntax;
 pub mod text;
+pub mod xpath;
