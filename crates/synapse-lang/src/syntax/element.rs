@@ -207,6 +207,14 @@ impl<'a> Element<'a> {
         joined.finish(base)
     }
 
+    /// Everything between its tags, markup included, with references resolved: what a template made of elements is
+    /// searched for placeholders in.
+    #[must_use]
+    pub fn decoded_content(&self) -> Decoded<'a> {
+        let span = self.content_span().unwrap_or_else(|| Span::at(self.open_span().end));
+        super::decode::decode(span.of(self.document.source()), span.start, super::decode::Reading::Text)
+    }
+
     /// All of it, from `<` to the end of its end tag, or to where it ends without one.
     #[must_use]
     pub fn span(&self) -> Span {
