@@ -239,7 +239,7 @@ impl Forest {
         match self.kind(node) {
             None => {}
             Some(Kind::Root) => {
-                self.children(node).into_iter().for_each(|child| self.write_into(child, true, out))
+                self.children(node).into_iter().for_each(|child| self.write_into(child, true, out));
             }
             Some(Kind::Text(text)) => out.push_str(&escape(text, false)),
             Some(Kind::Comment(text)) => out.extend(["<!--", text, "-->"]),
@@ -344,7 +344,7 @@ impl Builder {
         }
         match self.nodes.last_mut() {
             Some(Data { kind: Kind::Text(before), parent: Some(same), .. }) if *same == parent => {
-                before.push_str(text)
+                before.push_str(text);
             }
             _ => {
                 self.push(Kind::Text(text.to_owned()), Some(parent));
