@@ -11,7 +11,9 @@ type Called = Result<Value, EvaluateError>;
 pub(super) fn call(evaluator: &Evaluator<'_>, name: &Name, arguments: &[Expr], focus: Focus) -> Called {
     let mut values = Vec::with_capacity(arguments.len());
     for argument in arguments {
-        values.push(evaluator.expr(argument, focus)?);
+        let value = evaluator.expr(argument, focus)?;
+        evaluator.spend_on(&value)?;
+        values.push(value);
     }
     if name.prefix.is_none()
         && let Some(result) = core(evaluator, &name.local, &values, focus)

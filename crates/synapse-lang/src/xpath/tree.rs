@@ -123,6 +123,12 @@ impl Forest {
         NodeRef { node: 0, ..node }
     }
 
+    /// How many nodes a node is, with those below it.
+    #[must_use]
+    pub fn size(&self, node: NodeRef) -> usize {
+        self.data(node).map_or(0, |data| data.end.saturating_sub(node.node) as usize)
+    }
+
     /// All nodes below, in order, attributes included.
     fn below(&self, node: NodeRef) -> impl DoubleEndedIterator<Item = NodeRef> + use<> {
         let end = self.data(node).map_or(node.node + 1, |data| data.end);
