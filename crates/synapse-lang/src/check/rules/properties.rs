@@ -1,0 +1,6 @@
+//! Properties, scopes, headers and variables.
+
+use super::Rule;
+
+/// The rules of this family.
+pub(super) static RULES: &[&dyn Rule] = &[];
