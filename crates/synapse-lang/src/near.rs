@@ -7,10 +7,18 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
     let allowed = (written.chars().count() / 3).clamp(1, 3);
     let folded = written.to_lowercase();
     let distance = |word: &str| {
-        if word.eq_ignore_ascii_case(written) { 0 } else { strsim::osa_distance(&folded, &word.to_lowercase()) }
+        if word.eq_ignore_ascii_case(written) {
+            0
+        } else {
+            strsim::osa_distance(&folded, &word.to_lowercase())
+        }
     };
     let candidates = known.into_iter().filter(|word| word.len().abs_diff(written.len()) <= allowed);
-    candidates.map(|word| (distance(word), word)).filter(|(far, _)| *far <= allowed).min().map(|(_, word)| word)
+    candidates
+        .map(|word| (distance(word), word))
+        .filter(|(far, _)| *far <= allowed)
+        .min()
+        .map(|(_, word)| word)
 }
 
 #[cfg(test)]

@@ -291,18 +291,10 @@ impl ValueType {
             Self::Words(values) => text.split(' ').all(|word| values.iter().any(|one| one == word)),
             Self::Path => text.starts_with('/'),
             Self::Numbers => text.split(',').all(|one| one.trim().parse::<i32>().is_ok()),
-            Self::Boolean(_)
-            | Self::Text
-            | Self::Suggest(_)
-            | Self::Regex
-            | Self::ClassName
-            | Self::Name
-            | Self::QName
-            | Self::Uri
-            | Self::UriTemplate
-            | Self::Cron
-            | Self::Json
-            | Self::Any => true,
+            Self::Boolean(_) | Self::Text | Self::Suggest(_) | Self::Regex | Self::ClassName | Self::Name => {
+                true
+            }
+            Self::QName | Self::Uri | Self::UriTemplate | Self::Cron | Self::Json | Self::Any => true,
         }
     }
 }

@@ -142,9 +142,7 @@ impl Condition {
         };
         match self {
             Self::Has(thing) => thing.is_in(node),
-            Self::OneOf(name, values) => {
-                value(name).is_some_and(|value| values.iter().any(|one| one == value))
-            }
+            Self::OneOf(thing, values) => value(thing).is_some_and(|value| values.contains(&value)),
             Self::Is(thing, wanted) => value(thing).is_some_and(|value| value.eq_ignore_ascii_case(wanted)),
             Self::Parent(name) => node.parent() == Some(name),
             Self::Not(inner) => !inner.holds(node, element),
