@@ -3,6 +3,7 @@
 //! [`parse`] accepts exactly what the runtime's grammar accepts.
 
 pub mod ast;
+pub mod check;
 pub mod functions;
 pub mod hint;
 pub mod lexer;
