@@ -48,7 +48,11 @@ fn artifacts_that_deploy_get_no_error() {
             *counts.entry((one.severity, one.code)).or_default() += 1;
             // Fragments of documentation have no namespace, and that is rightly an error.
             if one.severity == Severity::Error && !(fragment && one.code == Code(2)) {
-                let at = document.lines().position(document.source(), one.span.start, synapse_lang::text::Unit::Utf16);
+                let at = document.lines().position(
+                    document.source(),
+                    one.span.start,
+                    synapse_lang::text::Unit::Utf16,
+                );
                 errors.push(format!("{}:{}: {} {}", path.display(), at.line + 1, one.code, one.message));
             }
         }

@@ -106,7 +106,7 @@ pub(crate) fn run(subject: &Subject<'_>, findings: &mut Findings) {
             rule.element(subject, placed, findings);
         }
     }
-    let values = crate::check::value::values(subject);
+    let values = crate::check::value::of(&subject.tree, subject.model);
     for rule in all() {
         for value in &values {
             rule.value(subject, value, findings);

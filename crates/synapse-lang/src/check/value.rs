@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use crate::check::Subject;
-use crate::check::walk::{Placed, Role};
-use crate::model::{self, Content, Place, RefKind, Refusal, ValueType};
+use crate::check::walk::{Placed, Role, Tree};
+use crate::model::{self, Content, Model, Place, RefKind, Refusal, ValueType};
 use crate::syntax::{Attribute, Decoded};
 use crate::text::Span;
 
@@ -111,20 +110,21 @@ impl Value<'_> {
 }
 
 /// The values of a document that the model has a place for, in the order of their elements.
-pub(crate) fn values<'a>(subject: &Subject<'a>) -> Vec<Value<'a>> {
+#[must_use]
+pub fn of<'a>(tree: &Tree<'a>, model: &'static Model) -> Vec<Value<'a>> {
     let mut values = Vec::new();
-    for placed in subject.tree.placed() {
-        attributes(subject, placed, &mut values);
+    for placed in tree.placed() {
+        attributes(model, placed, &mut values);
         text(placed, &mut values);
     }
     values
 }
 
-fn attributes<'a>(subject: &Subject<'a>, placed: &Placed<'a>, values: &mut Vec<Value<'a>>) {
+fn attributes<'a>(model: &'static Model, placed: &Placed<'a>, values: &mut Vec<Value<'a>>) {
     let parameter = matches!(placed.role, Role::Operation | Role::Parameter);
     for attribute in placed.element.attributes().filter(|one| one.prefix().is_none() && !one.is_declaration())
     {
-        let known = placed.definition.and_then(|one| subject.model.attribute(one, attribute.local()));
+        let known = placed.definition.and_then(|one| model.attribute(one, attribute.local()));
         let (place, refuses, kind, reference) = match known {
             Some(known) => (known.place, known.refuses.as_ref(), &known.value, known.reference),
             None if parameter && attribute.local() != "description" => {

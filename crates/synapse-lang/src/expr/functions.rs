@@ -2,9 +2,20 @@
 //!
 //! The table is data (`functions.toml`). Parser, evaluator, checker, completion and hover all read this one.
 
+use super::ast::Node;
+use super::eval::Evaluator;
+use super::value::{Failure, Outcome, Value, refuse};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;
+
+mod access;
+mod convert;
+mod encoding;
+mod kind;
+mod math;
+mod string;
+mod time;
 
 /// The kind of values an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -154,6 +165,59 @@ pub fn all() -> &'static [Function] {
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Function> {
     FUNCTIONS.by_name.get(name).and_then(|index| FUNCTIONS.all.get(*index))
+}
+
+/// What a family makes of a call: nothing when it has no such form.
+type Answer = Option<Result<Value, Failure>>;
+
+/// Calls a function. All arguments are evaluated before any is looked at; null is refused by all but `exists`.
+pub(super) fn call(evaluator: &Evaluator<'_>, name: &str, arguments: &[&Node]) -> Outcome {
+    let form = match arguments.len() {
+        0 => "no arguments",
+        1 => "one argument",
+        2 => "two arguments",
+        3 => "three arguments",
+        count => {
+            return refuse(format!("Invalid number of arguments: {count} provided for the function: {name}"));
+        }
+    };
+    if let ("exists", [argument]) = (name, arguments) {
+        return access::exists(evaluator, argument);
+    }
+    let mut evaluated = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        evaluated.push(evaluator.node(argument)?);
+    }
+    let mut values = Vec::with_capacity(evaluated.len());
+    for (value, role) in evaluated.into_iter().zip(["source", "argument1", "argument2"]) {
+        match value {
+            Some(value) => values.push(value),
+            None => return refuse(format!("Null {role} value provided for the function: {name}")),
+        }
+    }
+    let answer = match find(name).map(|function| function.family) {
+        Some(Family::String) => string::call(name, &values),
+        Some(Family::Math) => math::call(name, &values),
+        Some(Family::Encoding) => encoding::call(name, &values),
+        Some(Family::Kind) => kind::call(name, &values),
+        Some(Family::Convert) => convert::call(name, &values),
+        Some(Family::Time) => time::call(evaluator.context, name, &values),
+        Some(Family::Access) => access::call(evaluator, name, &values),
+        None => None,
+    };
+    match answer {
+        Some(result) => result.map(Some),
+        None => refuse(format!("Invalid function: {name} with {form}")),
+    }
+}
+
+/// The refusal of arguments of the wrong kind.
+fn invalid(name: &str, values: &[Value]) -> Result<Value, Failure> {
+    let mut shown = Vec::with_capacity(values.len());
+    for (value, role) in values.iter().zip(["source", "argument1", "argument2"]) {
+        shown.push(format!("{role}: {}", value.print()?));
+    }
+    refuse(format!("Invalid argument provided for {name} function. {}", shown.join(", ")))
 }
 
 #[cfg(test)]

@@ -180,6 +180,8 @@ pub enum Boolean {
     Lenient,
     /// Only `true` and `false` are taken, in any case.
     Closed,
+    /// Only `true`, `yes`, `1`, `false`, `no` and `0` are taken, in any case.
+    Explicit,
     /// Exactly `false` is false, everything else is true.
     UnlessFalse,
 }
@@ -227,7 +229,7 @@ pub enum ValueType {
     QName,
     /// A path that starts with `/`.
     Path,
-    /// Whole numbers, separated by commas.
+    /// Whole numbers, separated by commas or blanks.
     Numbers,
     /// A URL.
     Uri,
@@ -284,17 +286,19 @@ impl ValueType {
             Self::Boolean(Boolean::Closed) => {
                 ["true", "false"].iter().any(|one| one.eq_ignore_ascii_case(text.trim()))
             }
+            Self::Boolean(Boolean::Explicit) => ["true", "yes", "1", "false", "no", "0"]
+                .iter()
+                .any(|one| one.eq_ignore_ascii_case(text.trim())),
             Self::Choice { values, any_case: false } => values.iter().any(|one| one == text),
             Self::Choice { values, any_case: true } => {
                 values.iter().any(|one| one.eq_ignore_ascii_case(text))
             }
             Self::Words(values) => text.split(' ').all(|word| values.iter().any(|one| one == word)),
             Self::Path => text.starts_with('/'),
-            Self::Numbers => text.split(',').all(|one| one.trim().parse::<i32>().is_ok()),
-            Self::Boolean(_) | Self::Text | Self::Suggest(_) | Self::Regex | Self::ClassName | Self::Name => {
-                true
+            Self::Numbers => {
+                text.split([',', ' ']).all(|one| one.trim().is_empty() || one.trim().parse::<i32>().is_ok())
             }
-            Self::QName | Self::Uri | Self::UriTemplate | Self::Cron | Self::Json | Self::Any => true,
+            _ => true,
         }
     }
 }
@@ -327,6 +331,7 @@ impl FromStr for ValueType {
                     "exact" => Boolean::Exact,
                     "lenient" => Boolean::Lenient,
                     "closed" => Boolean::Closed,
+                    "explicit" => Boolean::Explicit,
                     "unless-false" => Boolean::UnlessFalse,
                     _ => return Err(wrong()),
                 }));
@@ -382,6 +387,7 @@ impl fmt::Display for ValueType {
             Self::Long => "a whole number of 64 bits",
             Self::Number => "a number",
             Self::Boolean(Boolean::Lenient) => "true, yes or 1, else false",
+            Self::Boolean(Boolean::Explicit) => "true, yes or 1; false, no or 0",
             Self::Boolean(_) => "true or false",
             Self::Regex => "a regular expression",
             Self::ClassName => "the full name of a Java class",

@@ -135,7 +135,9 @@ impl Condition {
     pub fn holds(&self, node: &impl Node, element: &Element) -> bool {
         let value = |thing: &Thing| {
             let default = || match thing {
-                Thing::Attribute(name) => element.attribute(name).and_then(|attribute| attribute.default.clone()),
+                Thing::Attribute(name) => {
+                    element.attribute(name).and_then(|attribute| attribute.default.clone())
+                }
                 _ => None,
             };
             thing.value(node).map(str::to_owned).or_else(default)
@@ -154,8 +156,7 @@ impl Condition {
     /// Calls `visit` with every thing the condition asks about.
     pub fn things(&self, visit: &mut impl FnMut(&Thing)) {
         match self {
-            Self::Has(thing) => visit(thing),
-            Self::OneOf(thing, _) | Self::Is(thing, _) => visit(thing),
+            Self::Has(thing) | Self::OneOf(thing, _) | Self::Is(thing, _) => visit(thing),
             Self::Parent(_) => {}
             Self::Not(inner) => inner.things(visit),
             Self::And(all) | Self::Or(all) => all.iter().for_each(|one| one.things(visit)),

@@ -41,7 +41,9 @@ fn nothing_is_described_twice() {
         faults.when(!seen.insert(&element.id), || format!("{} stands twice", element.id));
         let mut names = BTreeSet::new();
         for attribute in model.attributes(element) {
-            faults.when(!names.insert(&attribute.name), || format!("{}/@{} stands twice", element.id, attribute.name));
+            faults.when(!names.insert(&attribute.name), || {
+                format!("{}/@{} stands twice", element.id, attribute.name)
+            });
         }
         let mut parts = BTreeSet::new();
         for (child, part) in model.parts(element) {
@@ -56,12 +58,15 @@ fn nothing_is_described_twice() {
     }
     let mut properties = BTreeSet::new();
     for property in model.properties() {
-        faults.when(!properties.insert((&property.name, &property.scope)), || format!("{} stands twice", property.name));
+        faults.when(!properties.insert((&property.name, &property.scope)), || {
+            format!("{} stands twice", property.name)
+        });
     }
     for catalogue in &model.data.catalogue {
         let mut names = BTreeSet::new();
         for one in &catalogue.parameters {
-            faults.when(!names.insert(&one.name), || format!("{}: {} stands twice", catalogue.name, one.name));
+            faults
+                .when(!names.insert(&one.name), || format!("{}: {} stands twice", catalogue.name, one.name));
         }
     }
 }
@@ -74,17 +79,24 @@ fn every_reference_between_parts_leads_somewhere() {
     for element in model.elements() {
         for child in &element.children {
             used.insert(&child.part);
-            faults.when(model.element(&child.part).is_none(), || format!("{}: no part {}", element.id, child.part));
-            faults.when(child.max.is_some_and(|max| max < child.min), || format!("{}: {} max < min", element.id, child.part));
+            faults.when(model.element(&child.part).is_none(), || {
+                format!("{}: no part {}", element.id, child.part)
+            });
+            faults.when(child.max.is_some_and(|max| max < child.min), || {
+                format!("{}: {} max < min", element.id, child.part)
+            });
         }
         if let Content::MediatorsUnless(part) = &element.content {
             faults.when(model.part(element, part).is_none(), || format!("{}: no part {part}", element.id));
         }
         let text = matches!(element.content, Content::Text | Content::Mixed);
-        faults.when(element.content == Content::Text && element.text.is_none() && element.kind != Kind::Part, || {
-            format!("{} has text that nothing describes", element.id)
+        faults.when(
+            element.content == Content::Text && element.text.is_none() && element.kind != Kind::Part,
+            || format!("{} has text that nothing describes", element.id),
+        );
+        faults.when(element.text.is_some() && !text, || {
+            format!("{} describes a text it does not have", element.id)
         });
-        faults.when(element.text.is_some() && !text, || format!("{} describes a text it does not have", element.id));
         let mut check = |thing: &Thing| {
             let known = match thing {
                 Thing::Attribute(name) => model.attribute(element, name).is_some(),
@@ -94,7 +106,9 @@ fn every_reference_between_parts_leads_somewhere() {
                 }
                 Thing::Text | Thing::AnyChild => true,
             };
-            faults.when(!known, || format!("a rule of {} speaks of {thing}, which it does not have", element.id));
+            faults.when(!known, || {
+                format!("a rule of {} speaks of {thing}, which it does not have", element.id)
+            });
         };
         for rule in &element.rules {
             rule.things(&mut check);
@@ -103,21 +117,26 @@ fn every_reference_between_parts_leads_somewhere() {
             when.things(&mut check);
         }
         for mistake in &element.mistakes {
-            let (name, value) = mistake.wrong.split_once('=').map_or((mistake.wrong.as_str(), None), |(n, v)| (n, Some(v)));
+            let (name, value) =
+                mistake.wrong.split_once('=').map_or((mistake.wrong.as_str(), None), |(n, v)| (n, Some(v)));
             let thing: Thing = name.parse().unwrap();
             match (&thing, value) {
                 (Thing::Attribute(name), Some(value)) => {
-                    let takes = model.attribute(element, name).is_none_or(|attribute| attribute.value.takes(value));
+                    let takes =
+                        model.attribute(element, name).is_none_or(|attribute| attribute.value.takes(value));
                     faults.when(takes, || format!("{}: {} is no mistake", element.id, mistake.wrong));
                 }
                 _ => {
                     // What is called a mistake may still be known, when old documents have it; then it is not read.
                     let right = mistake.right.as_deref().unwrap_or_default();
-                    faults.when(right == mistake.wrong, || format!("{}: {} is no mistake", element.id, mistake.wrong));
+                    faults.when(right == mistake.wrong, || {
+                        format!("{}: {} is no mistake", element.id, mistake.wrong)
+                    });
                 }
             }
             if let Some(right) = &mistake.right {
-                let (name, value) = right.split_once('=').map_or((right.as_str(), None), |(n, v)| (n, Some(v)));
+                let (name, value) =
+                    right.split_once('=').map_or((right.as_str(), None), |(n, v)| (n, Some(v)));
                 let known = match name.parse().unwrap() {
                     Thing::Attribute(name) => model
                         .attribute(element, &name)
@@ -129,7 +148,9 @@ fn every_reference_between_parts_leads_somewhere() {
             }
         }
     }
-    for part in model.elements().filter(|element| element.kind == Kind::Part && element.id != "endpoint.definition") {
+    for part in
+        model.elements().filter(|element| element.kind == Kind::Part && element.id != "endpoint.definition")
+    {
         faults.when(!used.contains(part.id.as_str()), || format!("nothing uses {}", part.id));
     }
 }
@@ -138,14 +159,24 @@ fn every_reference_between_parts_leads_somewhere() {
 fn everything_says_what_it_is_for() {
     let mut faults = Faults::default();
     let model = Model::get();
-    let bad = |text: &str| text.trim().is_empty() || text.len() > 140 || !text.ends_with('.') || text.contains('\n');
+    let bad = |text: &str| {
+        text.trim().is_empty() || text.len() > 140 || !text.ends_with('.') || text.contains('\n')
+    };
     for element in model.elements() {
         faults.when(bad(&element.summary), || format!("{}: {}", element.id, element.summary));
-        faults.when(element.kind != Kind::Part && element.title.is_empty(), || format!("{} has no title", element.id));
-        faults.when((element.kind == Kind::Mediator) != element.group.is_some(), || format!("{}: group", element.id));
-        faults.when((element.kind == Kind::Artifact) != element.file.is_some(), || format!("{}: file", element.id));
+        faults.when(element.kind != Kind::Part && element.title.is_empty(), || {
+            format!("{} has no title", element.id)
+        });
+        faults.when((element.kind == Kind::Mediator) != element.group.is_some(), || {
+            format!("{}: group", element.id)
+        });
+        faults.when((element.kind == Kind::Artifact) != element.file.is_some(), || {
+            format!("{}: file", element.id)
+        });
         for attribute in &element.attributes {
-            faults.when(bad(&attribute.summary), || format!("{}/@{}: {}", element.id, attribute.name, attribute.summary));
+            faults.when(bad(&attribute.summary), || {
+                format!("{}/@{}: {}", element.id, attribute.name, attribute.summary)
+            });
         }
         for rule in &element.rules {
             faults.when(rule.message().is_empty(), || format!("{}: a rule without a message", element.id));
@@ -157,11 +188,14 @@ fn everything_says_what_it_is_for() {
     for one in model.properties() {
         faults.when(bad(&one.summary), || format!("{}: {}", one.name, one.summary));
         faults.when(model.scope(&one.scope).is_none(), || format!("{}: no scope {}", one.name, one.scope));
-        faults.when((one.java == JavaType::Any) != one.wrong_type.is_none(), || format!("{}: type and class", one.name));
+        faults.when((one.java == JavaType::Any) != one.wrong_type.is_none(), || {
+            format!("{}: type and class", one.name)
+        });
     }
     for catalogue in &model.data.catalogue {
         faults.when(bad(&catalogue.summary), || format!("{}: {}", catalogue.name, catalogue.summary));
-        faults.when(model.artifact_named(&catalogue.of).is_none(), || format!("no artifact {}", catalogue.of));
+        faults
+            .when(model.artifact_named(&catalogue.of).is_none(), || format!("no artifact {}", catalogue.of));
         for one in &catalogue.parameters {
             faults.when(bad(&one.summary), || format!("{} {}: {}", catalogue.name, one.name, one.summary));
         }
@@ -201,9 +235,13 @@ fn versions_and_defaults_fit() {
             let fits = attribute.default.as_deref().is_none_or(|default| attribute.value.takes(default));
             faults.when(!fits, || format!("{}: the default is not allowed", who()));
             let closed = attribute.value.choices().is_some();
-            faults.when(closed && attribute.wrong.is_none(), || format!("{}: a closed set without a class", who()));
-            let number = matches!(attribute.value, ValueType::Integer { .. } | ValueType::Long | ValueType::Number);
-            faults.when(attribute.unit.is_some() && !number, || format!("{}: a unit without a number", who()));
+            faults.when(closed && attribute.wrong.is_none(), || {
+                format!("{}: a closed set without a class", who())
+            });
+            let number =
+                matches!(attribute.value, ValueType::Integer { .. } | ValueType::Long | ValueType::Number);
+            faults
+                .when(attribute.unit.is_some() && !number, || format!("{}: a unit without a number", who()));
         }
     }
 }
@@ -238,14 +276,17 @@ fn well_known_facts_stand() {
     assert_eq!(attribute("call-template.with-param", "value").place, Place::Value);
     assert_eq!(attribute("variable", "value").place, Place::Literal);
     assert_eq!(attribute("endpoint.http", "uri-template").place, Place::Resolved);
-    assert_eq!(attribute("iterate", "expression").refuses.as_ref().map(|one| one.class), Some(crate::diagnostic::Class::Crash));
+    assert_eq!(
+        attribute("iterate", "expression").refuses.as_ref().map(|one| one.class),
+        Some(crate::diagnostic::Class::Crash)
+    );
     assert_eq!(attribute("scatter-gather.aggregation", "timeout").unit, Some(Unit::Milliseconds));
     assert_eq!(attribute("aggregate.completeCondition", "timeout").unit, Some(Unit::Seconds));
     assert_eq!(attribute("payloadFactory", "media-type").default.as_deref(), Some("xml"));
     assert_eq!(model.mediator("respond").unwrap().flow, Flow::Ends { how: Ending::Responds, when: None });
     // What is like another has the other's attributes and its own.
     assert_eq!(attribute("endpoint.address", "format").wrong, Some(crate::diagnostic::Class::Ignored));
-    assert_eq!(attribute("artifact.endpoint", "name").required, Some(crate::diagnostic::Class::Deploy));
+    assert_eq!(attribute("artifact.endpoint", "name").required, Some(crate::diagnostic::Class::Surprise));
     assert_eq!(attribute("endpoint", "name").required, None);
     assert_eq!(model.property("HTTP_SC").map(|one| one.scope.as_str()), Some("axis2"));
     assert_eq!(model.property("uri.var.id").map(|one| one.scope.as_str()), Some("default"));

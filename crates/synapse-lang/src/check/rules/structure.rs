@@ -7,6 +7,8 @@ mod mediators;
 mod values;
 mod versions;
 
+pub(in crate::check) use values::name;
+
 use super::Rule;
 use crate::diagnostic::{Class, Severity};
 

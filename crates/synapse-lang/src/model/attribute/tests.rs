@@ -20,6 +20,8 @@ fn kinds_of_values_take_what_the_runtime_takes() {
         ("boolean", "yes", true),
         ("boolean closed", "TRUE", true),
         ("boolean closed", "yes", false),
+        ("boolean explicit", "Yes", true),
+        ("boolean explicit", "on", false),
         ("words GET POST", "GET POST", true),
         ("words GET POST", "GET,POST", false),
         ("words GET POST", "GET  POST", false),
@@ -27,6 +29,7 @@ fn kinds_of_values_take_what_the_runtime_takes() {
         ("path", "/a", true),
         ("path", "a", false),
         ("numbers", "101500, 101501", true),
+        ("numbers", "101500 101501,", true),
         ("numbers", "101500;101501", false),
         ("suggest a b", "c", true),
     ] {

@@ -25,7 +25,11 @@ impl Node for Fake {
         Some("sequence")
     }
     fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>> {
-        if (child, attribute) == ("property", "name") { vec![Some("first"), Some("second")] } else { Vec::new() }
+        if (child, attribute) == ("property", "name") {
+            vec![Some("first"), Some("second")]
+        } else {
+            Vec::new()
+        }
     }
 }
 

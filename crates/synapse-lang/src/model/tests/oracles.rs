@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use roxmltree::Node as Xml;
 
 use crate::diagnostic::Class;
-use crate::model::{Content, Element, Kind, Model, Node, Place, SYNAPSE_NAMESPACE, Thing};
+use crate::model::{Content, Element, Kind, Model, Node, Parameter, Place, SYNAPSE_NAMESPACE};
 
 struct Here<'a, 'i>(Xml<'a, 'i>);
 
@@ -26,13 +26,18 @@ impl Node for Here<'_, '_> {
         elements(self.0).next().is_some()
     }
     fn has_text(&self) -> bool {
-        self.0.children().any(|child| child.text().is_some_and(|text| child.is_text() && !text.trim().is_empty()))
+        self.0
+            .children()
+            .any(|child| child.text().is_some_and(|text| child.is_text() && !text.trim().is_empty()))
     }
     fn parent(&self) -> Option<&str> {
         self.0.parent_element().map(|parent| parent.tag_name().name())
     }
     fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>> {
-        elements(self.0).filter(|one| one.tag_name().name() == child).map(|one| one.attribute(attribute)).collect()
+        elements(self.0)
+            .filter(|one| one.tag_name().name() == child)
+            .map(|one| one.attribute(attribute))
+            .collect()
     }
 }
 
@@ -52,7 +57,10 @@ impl Report {
             let line = node.document().text_pos_at(node.range().start).row;
             self.wrong.push(format!("{}:{line}: <{}> {what}", file.display(), node.tag_name().name()));
         } else {
-            *self.softer.entry(format!("{}: <{}> {what}", class.word(), node.tag_name().name())).or_default() += 1;
+            *self
+                .softer
+                .entry(format!("{}: <{}> {what}", class.word(), node.tag_name().name()))
+                .or_default() += 1;
         }
     }
 
@@ -77,7 +85,9 @@ impl Report {
             if let (Some(class), true) = (attribute.empty, value.is_empty()) {
                 self.say(class, file, node, &format!("has an empty @{}", attribute.name));
             }
-            if let (Some(class), false) = (attribute.wrong, dynamic || value.starts_with('$') || attribute.value.takes(value)) {
+            if let (Some(class), false) =
+                (attribute.wrong, dynamic || value.starts_with('$') || attribute.value.takes(value))
+            {
                 self.say(class, file, node, &format!("has @{}={value:?}", attribute.name));
             }
         }
@@ -104,7 +114,8 @@ impl Report {
             }
         }
         if let Some(text) = &element.text {
-            let written: String = node.children().filter_map(|child| child.text().filter(|_| child.is_text())).collect();
+            let written: String =
+                node.children().filter_map(|child| child.text().filter(|_| child.is_text())).collect();
             let written = written.trim();
             if let (Some(class), true) = (text.empty, written.is_empty() && !here.has_any_child()) {
                 self.say(class, file, node, "has no text");
@@ -116,6 +127,41 @@ impl Report {
         }
         for child in elements(node) {
             self.step(model, file, element, child);
+        }
+        self.parameters(model, file, element, node);
+    }
+
+    /// Holds the parameters of an implementation against its catalogue.
+    fn parameters(&mut self, model: &Model, file: &Path, element: &Element, node: Xml<'_, '_>) {
+        let value = |name: &str| {
+            let default = || element.attribute(name).and_then(|attribute| attribute.default.as_deref());
+            node.attribute(name).or_else(default)
+        };
+        let Some(catalogue) = value("protocol")
+            .or_else(|| value("class"))
+            .and_then(|name| model.catalogue(&element.name, name))
+        else {
+            return;
+        };
+        let given = |one: &Xml<'_, '_>| matches!(one.tag_name().name(), "parameter" | "property");
+        let given: Vec<Xml<'_, '_>> = node.descendants().filter(given).collect();
+        let names = || given.iter().filter_map(|one| one.attribute("name"));
+        for wanted in &catalogue.parameters {
+            if let Some(class) = wanted.required.filter(|_| !names().any(|name| name == wanted.name)) {
+                self.say(class, file, node, &format!("has no parameter {}", wanted.name));
+            }
+            let text =
+                given.iter().find(|one| one.attribute("name") == Some(&wanted.name)).and_then(Xml::text);
+            if text.is_some_and(|text| !text.starts_with('$') && !wanted.value.takes(text.trim())) {
+                self.say(Class::Fault, file, node, &format!("has {}={text:?}", wanted.name));
+            }
+        }
+        let known = |name: &str| {
+            let fits = |one: &Parameter| one.name == name || one.prefix && name.starts_with(&one.name);
+            catalogue.parameters.iter().any(fits)
+        };
+        for name in names().filter(|name| !known(name)) {
+            *self.unknown.entry(format!("{} {}: {name}", catalogue.of, catalogue.title)).or_default() += 1;
         }
     }
 
@@ -154,7 +200,6 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the real artifacts lie outside the project")]
-#[expect(clippy::print_stderr, reason = "a skipped test says why, and the statistics are for people")]
 fn nothing_in_real_artifacts_is_called_wrong() {
     let Ok(folder) = std::env::var("MICA_ORACLES") else {
         eprintln!("skipped: MICA_ORACLES does not name a folder of real artifacts");
@@ -168,20 +213,26 @@ fn nothing_in_real_artifacts_is_called_wrong() {
     for path in &paths {
         let text = std::fs::read_to_string(path).unwrap();
         // Some files start with blanks or a mark before the declaration, which this reader does not forgive.
-        let Ok(document) = roxmltree::Document::parse(text.trim_start_matches('\u{feff}').trim_start()) else {
+        let Ok(document) = roxmltree::Document::parse(text.trim_start_matches('\u{feff}').trim_start())
+        else {
             eprintln!("not read: {}", path.display());
             continue;
         };
         report.files += 1;
         let root = document.root_element();
         let namespace = root.tag_name().namespace().unwrap_or_default();
-        let fragment = path.parent().is_some_and(|parent| parent.to_string_lossy().ends_with("(no-namespace)"));
+        let fragment =
+            path.parent().is_some_and(|parent| parent.to_string_lossy().ends_with("(no-namespace)"));
         let found = model.artifact_named(root.tag_name().name());
         match found.filter(|found| fragment || found.namespace.takes(namespace)) {
             // The steps of a fragment stand in no namespace either; nothing in them deploys as it is.
             Some(_) if fragment => {}
             Some(element) => report.walk(model, path, element, root),
-            None => report.wrong.push(format!("{}: no artifact {} in {namespace:?}", path.display(), root.tag_name().name())),
+            None => report.wrong.push(format!(
+                "{}: no artifact {} in {namespace:?}",
+                path.display(),
+                root.tag_name().name()
+            )),
         }
     }
     let mut summary = String::new();
@@ -192,6 +243,47 @@ fn nothing_in_real_artifacts_is_called_wrong() {
     eprintln!("{summary}");
     assert!(report.files > 0, "no artifacts under {folder}");
     assert!(report.wrong.is_empty(), "{} wrong:\n{}", report.wrong.len(), report.wrong.join("\n"));
-    assert_eq!(SYNAPSE_NAMESPACE, "http://ws.apache.org/ns/synapse");
-    let _ = Thing::Text;
+}
+
+/// The document an example stands for: steps and endpoints get an artifact around them.
+fn whole(element: &Element, xml: &str) -> String {
+    match element.kind {
+        Kind::Mediator => {
+            format!("<sequence name=\"example\" xmlns=\"{SYNAPSE_NAMESPACE}\">{xml}</sequence>")
+        }
+        Kind::Endpoint => {
+            format!("<endpoint name=\"example\" xmlns=\"{SYNAPSE_NAMESPACE}\">{xml}</endpoint>")
+        }
+        Kind::Artifact | Kind::Part => xml.to_owned(),
+    }
+}
+
+#[test]
+fn examples_follow_the_data() {
+    let model = Model::get();
+    let mut count = 0;
+    for element in model.elements() {
+        for example in &element.examples {
+            let text = whole(element, &example.xml);
+            let document =
+                roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", element.id));
+            let root = document.root_element();
+            let namespace = root.tag_name().namespace().unwrap_or_default();
+            let artifact =
+                model.artifact(root.tag_name().name(), namespace).unwrap_or_else(|| panic!("{}", element.id));
+            let mut report = Report::default();
+            report.walk(model, Path::new(&element.id), artifact, root);
+            assert_eq!(report.wrong, Vec::<String>::new(), "{}", example.title);
+            assert_eq!(report.unknown, BTreeMap::new(), "{}: {}", element.id, example.title);
+            assert_eq!(report.softer, BTreeMap::new(), "{}: {}", element.id, example.title);
+            assert!(
+                report.seen.contains_key(&element.id),
+                "{}: {} does not show it",
+                element.id,
+                example.title
+            );
+            count += 1;
+        }
+    }
+    assert!(count > 50, "only {count} examples");
 }

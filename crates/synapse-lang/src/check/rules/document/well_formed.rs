@@ -1,6 +1,8 @@
 //! A document that is not XML does not deploy.
 
 use crate::check::{Findings, Rule, Subject};
+use crate::diagnostic::Severity;
+use crate::syntax::ProblemKind;
 
 /// Reports every mistake of the syntax, with the repair that the parser knows.
 pub(super) struct WellFormed;
@@ -12,7 +14,11 @@ impl Rule for WellFormed {
 
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         for problem in subject.document.problems() {
-            findings.report(1, problem.span, problem.to_string()).fix_if(problem.fix.clone());
+            let finding = findings.report(1, problem.span, problem.to_string()).fix_if(problem.fix.clone());
+            // Deployers skip blanks before the declaration, other readers do not.
+            if matches!(problem.kind, ProblemKind::MisplacedDeclaration) {
+                finding.severity(Severity::Warning);
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the runtime of the project does not have yet, or has no more.
+//! What the runtime of the project does not have yet.
 
 use crate::check::walk::{Placed, Role};
 use crate::check::{Findings, Interest, Rule, Subject};
@@ -6,15 +6,14 @@ use crate::diagnostic::{Class, Severity};
 use crate::model::Version;
 
 const NOT_YET: u16 = 130;
-const NO_MORE: u16 = 131;
-const UNREAD: u16 = 132;
+const UNREAD: u16 = 131;
 
-/// Elements and attributes of other versions.
+/// Elements and attributes of later versions.
 pub(super) struct Versions;
 
 impl Rule for Versions {
     fn codes(&self) -> &'static [u16] {
-        &[NOT_YET, NO_MORE, UNREAD]
+        &[NOT_YET, UNREAD]
     }
 
     fn interest(&self) -> Interest {
@@ -31,13 +30,6 @@ impl Rule for Versions {
             let message =
                 format!("<{}> exists from {since} on; this project runs on {runtime}", element.name());
             let found = findings.report(NOT_YET, element.name_span(), message);
-            found.class(class).severity(super::severity(class));
-            return;
-        }
-        if let Some(until) = definition.until.filter(|until| *until <= runtime) {
-            let message =
-                format!("<{}> is gone since {until}; this project runs on {runtime}", element.name());
-            let found = findings.report(NO_MORE, element.name_span(), message);
             found.class(class).severity(super::severity(class));
             return;
         }

@@ -1,0 +1,13 @@
+//! What the Java library does to numbers, texts and dates, exactly: the engine's results are made of it.
+//!
+//! Nothing here knows expressions or messages, and nothing reads a clock.
+
+mod decimal;
+mod double;
+mod number;
+mod pattern;
+
+pub use decimal::Decimal;
+pub use double::double_to_string;
+pub use number::{parse_double, parse_int, parse_long};
+pub use pattern::{Pattern, PatternError, PatternFlags, split};

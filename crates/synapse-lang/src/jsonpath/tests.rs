@@ -1,0 +1,1 @@
+//! What paths find.
