@@ -91,7 +91,9 @@ fn truth(value: &Value<'_>, flavour: Boolean, wrong: Option<Class>, findings: &m
         Boolean::Closed if !(is("true") || is("false")) => {
             return refused(value, wrong.unwrap_or(Class::Deploy), findings);
         }
-        Boolean::Closed => return,
+        // Whatever else is written is said to be neither, and the default stays.
+        Boolean::Closed | Boolean::Explicit if is("true") || is("false") => return,
+        Boolean::Closed | Boolean::Explicit => ("nothing", false),
         Boolean::AnyCase => ("false", is("true") || is("false")),
         Boolean::Exact => ("false", text == "true" || is("false")),
         Boolean::Lenient => ("false", ["true", "yes", "1", "false", "no", "0"].iter().any(|word| is(word))),
