@@ -83,7 +83,6 @@ pub fn check_parsed(expression: &Expression, env: &Env) -> Vec<ExprFinding> {
     };
     dropped::look(expression, &mut look);
     look.visit(&expression.root);
-    fold::look(&expression.root, &mut look);
     let mut found = look.found;
     found.sort_by_key(|one| (one.span.start, one.code, one.span.end));
     found.dedup_by(|a, b| a.code == b.code && a.span == b.span);
@@ -202,6 +201,7 @@ impl Look<'_> {
             }
         }
         (self.guard, self.in_chain) = (guard, in_chain);
+        fold::look(node, self);
     }
 }
 

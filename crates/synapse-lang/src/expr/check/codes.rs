@@ -53,12 +53,6 @@ codes! {
     QUOTED_VARIABLE = 322;
     /// Too long or too deep to be checked.
     TOO_LARGE = 323;
-    /// `${` without `}` in a text.
-    UNCLOSED_PLACEHOLDER = 324;
-    /// A placeholder over several lines.
-    MULTI_LINE = 325;
-    /// A placeholder that ends at a brace inside a string.
-    CUT_PLACEHOLDER = 326;
 
     /// A comparison beside `and` or `or`.
     LOGICAL_FIRST = 401;

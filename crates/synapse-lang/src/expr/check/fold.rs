@@ -1,6 +1,42 @@
-//! Parts that read nothing always give the same: they are evaluated, and what fails is certain.
+//! Parts that read nothing always give the same: they are evaluated, and what fails then fails for certain.
 
-use super::Look;
-use crate::expr::ast::Node;
+use super::{Look, codes};
+use crate::diagnostic::Class;
+use crate::expr::ast::{Expression, Node, NodeKind};
+use crate::expr::value::Failure;
+use crate::expr::{Context, Mode, value_of};
 
-pub(super) fn look(_root: &Node, _look: &mut Look<'_>) {}
+/// Larger parts are left alone; nobody writes them without reading something.
+const LARGEST: u32 = 2000;
+
+/// Looks at a node after everything below it, so that the smallest part that fails is named.
+pub(super) fn look(node: &Node, look: &mut Look<'_>) {
+    let leaf = matches!(
+        node.kind,
+        NodeKind::Null | NodeKind::Boolean(_) | NodeKind::Number(_) | NodeKind::Text(_) | NodeKind::Group(_)
+    );
+    if leaf || node.span.len() > LARGEST || !is_constant(node) || look.found_in(node.span) {
+        return;
+    }
+    let part = Expression { source: look.source.to_owned(), root: node.clone(), dropped: Vec::new() };
+    let Err(failure) = value_of(&part, &Context::default(), Mode::Text) else { return };
+    let (class, reason) = match &failure {
+        Failure::Evaluation(reason) => (Class::Empty, reason),
+        Failure::Crash(reason) => (Class::Crash, reason),
+    };
+    let message = format!("this always fails: {reason}");
+    look.report(codes::ALWAYS_FAILS, node.span, message).class(class);
+}
+
+/// Whether a node reads nothing: no message, no clock, no registry.
+fn is_constant(node: &Node) -> bool {
+    let mut constant = true;
+    node.walk(&mut |one| match &one.kind {
+        NodeKind::Payload(_) | NodeKind::Variable(_) | NodeKind::Lookup(_) => constant = false,
+        NodeKind::Call(call) => {
+            constant &= !matches!(&*call.name, "now" | "registry" | "xpath" | "wso2-vault" | "hashicorp-vault");
+        }
+        _ => {}
+    });
+    constant
+}
