@@ -27,6 +27,7 @@ mod operators;
 mod paths;
 mod precedence;
 mod roots;
+mod sample;
 mod shape;
 mod signatures;
 mod syntax;

@@ -232,6 +232,9 @@ fn operand(scene: &Scene<'_>) -> Option<Hint> {
     if ends_a_value(scene.kind(-1)) {
         return None;
     }
+    if let Some(hint) = unfinished(scene) {
+        return Some(hint);
+    }
     let word = scene.word(0);
     match scene.kind(0)? {
         TokenKind::Minus => Some(Hint::replace(
@@ -261,14 +264,35 @@ fn operand(scene: &Scene<'_>) -> Option<Hint> {
         TokenKind::FilterWord | TokenKind::At => {
             Some(Hint::say(Trap::Name, format!("`{word}` has a meaning only in filters")))
         }
-        _ if matches!(scene.kind(-1), Some(TokenKind::Function)) => {
-            let name = scene.word(-1);
+        _ => None,
+    }
+}
+
+/// A root or function that ends before it is complete.
+fn unfinished(scene: &Scene<'_>) -> Option<Hint> {
+    let name = scene.word(-1);
+    // Behind a dot these words are names of fields.
+    let field = matches!(scene.kind(-2), Some(TokenKind::Dot | TokenKind::DoubleDot));
+    match scene.kind(-1)? {
+        TokenKind::Function if !field => {
             let trap = if name == "not" { Trap::Negation } else { Trap::Call };
             Some(Hint::say(trap, format!("`{name}` is a function: write `{name}(…)`")))
         }
-        _ if matches!(scene.kind(-1), Some(TokenKind::Headers | TokenKind::Vars | TokenKind::Configs)) => {
-            let name = scene.word(-1);
+        TokenKind::Headers | TokenKind::Vars | TokenKind::Configs if !field => {
             Some(Hint::say(Trap::Root, format!("`{name}` needs a name: `{name}.x` or `{name}[\"x\"]`")))
+        }
+        TokenKind::Params if !field => Some(Hint::say(
+            Trap::Root,
+            "say which parameter it is: `params.pathParams.x`, `params.queryParams.x` or `params.functionParams.x`",
+        )),
+        TokenKind::Properties if !field => {
+            Some(Hint::say(Trap::Root, format!("say the scope: `{name}.synapse.x` or `{name}.axis2.x`")))
+        }
+        TokenKind::ParamKind if scene.kind(-3) == Some(TokenKind::Params) => {
+            Some(Hint::say(Trap::Root, format!("`params.{name}` needs a name: `params.{name}.x`")))
+        }
+        TokenKind::PropertyScope if scene.kind(-3) == Some(TokenKind::Properties) => {
+            Some(Hint::say(Trap::Root, format!("`props.{name}` needs a name: `props.{name}.x`")))
         }
         _ => None,
     }
@@ -348,7 +372,9 @@ fn operator(scene: &Scene<'_>) -> Option<Hint> {
             Some(Hint::say(Trap::Call, format!("`{}` is a field here, not a function", scene.word(-1))))
         }
         TokenKind::Not => Some(Hint::say(Trap::Negation, "`!` works only in filters: write `not(…)`")),
-        TokenKind::Colon => Some(Hint::say(Trap::Other, "`:` belongs to `condition ? a : b`")),
+        TokenKind::Colon => {
+            dropped(scene).or_else(|| Some(Hint::say(Trap::Other, "`:` belongs to `condition ? a : b`")))
+        }
         TokenKind::Number | TokenKind::Text | TokenKind::Payload | TokenKind::Vars | TokenKind::Function => {
             dropped(scene).or_else(|| Some(Hint::say(Trap::Operator, "an operator is missing before it")))
         }

@@ -1,7 +1,7 @@
 //! Operators and the kinds of their operands: nothing is converted, and what does not fit fails.
 
 use super::kind::{Atom, Kind};
-use super::operators::{self, Refusal};
+use super::operators;
 use super::{Look, around, codes, paths};
 use crate::diagnostic::Edit;
 use crate::expr::ast::{Lookup, Node, NodeKind, Operator, Place, StepKind};
@@ -23,7 +23,7 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
     }
     let outcome = operators::outcome(*operator, a, b);
     if outcome.always_fails() {
-        pair.fails(outcome.refusal.unwrap_or(Refusal::Kinds), look);
+        pair.fails(look);
         return;
     }
     match operator {
@@ -53,7 +53,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Reports why it always fails.
-    fn fails(&self, refusal: Refusal, look: &mut Look<'_>) {
+    fn fails(&self, look: &mut Look<'_>) {
         if let Some((operand, _)) = self.operands().into_iter().find(|(_, kind)| kind.is(Kind::NULL)) {
             self.null(operand, look);
             return;
@@ -72,7 +72,7 @@ impl<'a> Pair<'a> {
         match self.operator {
             Operator::And | Operator::Or => self.logical(look),
             Operator::Less | Operator::LessEqual | Operator::Greater | Operator::GreaterEqual => {
-                self.order(refusal, look);
+                self.order(look);
             }
             Operator::Add if self.kinds.iter().any(|kind| kind.is(Kind::TEXT)) => self.text(look),
             _ => self.arithmetic(look),
@@ -107,13 +107,12 @@ impl<'a> Pair<'a> {
         }
     }
 
-    fn order(&self, refusal: Refusal, look: &mut Look<'_>) {
+    fn order(&self, look: &mut Look<'_>) {
         let sign = self.operator.symbol();
-        if refusal == Refusal::Kinds {
-            let wrong = self.operands().into_iter().find(|(_, kind)| kind.cannot_be(Kind::NUMERIC));
-            let what = wrong.map_or_else(|| "this is none".to_owned(), |(_, kind)| format!("this is {}", kind.without(Kind::NULL)));
-            let span = wrong.map_or(self.node.span, |(node, _)| node.span);
-            look.report(codes::ORDER_KIND, span, format!("`{sign}` compares numbers, and {what}"));
+        let wrong = self.operands().into_iter().find(|(_, kind)| kind.cannot_be(Kind::NUMERIC));
+        if let Some((operand, kind)) = wrong {
+            let message = format!("`{sign}` compares numbers, and this is {}", kind.without(Kind::NULL));
+            look.report(codes::ORDER_KIND, operand.span, message);
             return;
         }
         let long = self.operands().into_iter().find(|(_, kind)| kind.cannot_be(Kind::NUMBER));

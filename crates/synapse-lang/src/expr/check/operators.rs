@@ -3,83 +3,54 @@
 use super::kind::{Atom, Kind};
 use crate::expr::ast::Operator;
 
-/// Why an operator refuses two values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// One of them is null.
-    Null,
-    /// One of them is a long, and comparisons know only ints and doubles.
-    Long,
-    /// They are of the wrong kinds.
-    Kinds,
-}
-
 /// What can come of an operator between two kinds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcome {
     /// The kind of the result, where there is one.
     pub kind: Kind,
-    /// Why some pairs are refused; the gravest reason.
-    pub refusal: Option<Refusal>,
+    /// Whether some pairs are refused.
+    pub refuses: bool,
 }
 
 impl Outcome {
     /// Whether it fails whatever the data.
     pub(super) const fn always_fails(&self) -> bool {
-        self.kind.is_never() && self.refusal.is_some()
+        self.kind.is_never() && self.refuses
     }
 }
 
 /// What an operator makes of two kinds. Operands without any value give no outcome: their failure is their own.
 pub(super) fn outcome(operator: Operator, left: Kind, right: Kind) -> Outcome {
     let mut kind = Kind::NEVER;
-    let mut refusal = None;
+    let mut refuses = false;
     for a in left.atoms() {
         for b in right.atoms() {
             match pair(operator, a, b) {
-                Ok(result) => kind = kind.or(result),
-                // Of several reasons the one about kinds says most.
-                Err(why) => {
-                    refusal = match (refusal, why) {
-                        (None | Some(Refusal::Null), _) => Some(why),
-                        (Some(Refusal::Long), Refusal::Kinds) => Some(why),
-                        (kept, _) => kept,
-                    }
-                }
+                Some(result) => kind = kind.or(result),
+                None => refuses = true,
             }
         }
     }
     let open = left.is_open() || right.is_open();
-    Outcome { kind: if open && !kind.is_never() { kind.opened() } else { kind }, refusal }
+    Outcome { kind: if open && !kind.is_never() { kind.opened() } else { kind }, refuses }
 }
 
-fn pair(operator: Operator, a: Atom, b: Atom) -> Result<Kind, Refusal> {
+/// The kind of the result for one pair; nothing when it is refused.
+fn pair(operator: Operator, a: Atom, b: Atom) -> Option<Kind> {
     use Operator as O;
     let (left, right) = (Kind::one(a), Kind::one(b));
     let either = |kind: Kind| left.is(kind) || right.is(kind);
     let both = |kind: Kind| left.is(kind) && right.is(kind);
-    if matches!(operator, O::Equal | O::NotEqual) {
-        return Ok(Kind::one(Atom::Boolean));
-    }
-    if either(Kind::NULL) {
-        return Err(Refusal::Null);
-    }
+    let boolean = Kind::one(Atom::Boolean);
     match operator {
-        O::And | O::Or if both(Kind::BOOLEAN) => Ok(Kind::one(Atom::Boolean)),
-        O::Less | O::LessEqual | O::Greater | O::GreaterEqual => {
-            if both(Kind::NUMBER) {
-                Ok(Kind::one(Atom::Boolean))
-            } else if both(Kind::NUMERIC) {
-                Err(Refusal::Long)
-            } else {
-                Err(Refusal::Kinds)
-            }
+        O::Equal | O::NotEqual => Some(boolean),
+        O::And | O::Or => both(Kind::BOOLEAN).then_some(boolean),
+        // Longs are no numbers here.
+        O::Less | O::LessEqual | O::Greater | O::GreaterEqual => both(Kind::NUMBER).then_some(boolean),
+        O::Add if both(Kind::TEXT) => Some(Kind::one(Atom::Text)),
+        O::Add | O::Subtract | O::Multiply | O::Divide | O::Modulo => {
+            both(Kind::NUMERIC).then(|| number(operator, either(Kind::DOUBLE), either(Kind::LONG)))
         }
-        O::Add if both(Kind::TEXT) => Ok(Kind::one(Atom::Text)),
-        O::Add | O::Subtract | O::Multiply | O::Divide | O::Modulo if both(Kind::NUMERIC) => {
-            Ok(number(operator, either(Kind::DOUBLE), either(Kind::LONG)))
-        }
-        _ => Err(Refusal::Kinds),
     }
 }
 

@@ -41,6 +41,7 @@ fn code(source: &str, lexed: &Lexed, error: &SyntaxError) -> u16 {
         (_, Some(Trap::Operator)) => codes::LEFTOVER,
         (_, None) if is_unequal(source, lexed, error) => codes::EQUALS_SIGN,
         _ if ends && is_unclosed(lexed) => codes::UNCLOSED,
+        (_, Some(Trap::Other)) => codes::SYNTAX,
         (Problem::Leftover { .. }, _) => codes::LEFTOVER,
         _ => codes::SYNTAX,
     }
