@@ -13,6 +13,7 @@ pub mod lexer;
 mod operators;
 pub mod parser;
 mod substitute;
+pub mod template;
 pub mod value;
 mod xml_payload;
 mod xpath_call;

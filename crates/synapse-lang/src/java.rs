@@ -2,6 +2,8 @@
 //!
 //! Nothing here knows expressions or messages, and nothing reads a clock.
 
+pub mod datetime;
+
 mod decimal;
 mod double;
 mod number;
