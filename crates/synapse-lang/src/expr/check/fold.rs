@@ -2,7 +2,7 @@
 
 use super::{Look, codes};
 use crate::diagnostic::Class;
-use crate::expr::ast::{Expression, Node, NodeKind};
+use crate::expr::ast::{Call, Expression, Node, NodeKind};
 use crate::expr::value::Failure;
 use crate::expr::{Context, Mode, value_of};
 
@@ -15,10 +15,17 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
         node.kind,
         NodeKind::Null | NodeKind::Boolean(_) | NodeKind::Number(_) | NodeKind::Text(_) | NodeKind::Group(_)
     );
-    if leaf || node.span.len() > LARGEST || !is_constant(node) || look.found_in(node.span) {
+    if leaf || node.span.len() > LARGEST || look.found_in(node.span) {
         return;
     }
-    let part = Expression { source: look.source.to_owned(), root: node.clone(), dropped: Vec::new() };
+    let root = if is_constant(node) {
+        node.clone()
+    } else if let Some(root) = with_any_text(node) {
+        root
+    } else {
+        return;
+    };
+    let part = Expression { source: look.source.to_owned(), root, dropped: Vec::new() };
     let Err(failure) = value_of(&part, &Context::default(), Mode::Text) else { return };
     let (class, reason) = match &failure {
         Failure::Evaluation(reason) => (Class::Empty, reason),
@@ -26,6 +33,18 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
     };
     let message = format!("this always fails: {reason}");
     look.report(codes::ALWAYS_FAILS, node.span, message).class(class);
+}
+
+/// A character set is the same whatever is encoded: the call with a text in place of what it reads.
+fn with_any_text(node: &Node) -> Option<Node> {
+    let NodeKind::Call(call) = &node.kind else { return None };
+    let [text, charset] = call.arguments.as_slice() else { return None };
+    if !matches!(&*call.name, "base64encode" | "urlEncode") || !is_constant(charset) {
+        return None;
+    }
+    let witness = Node { kind: NodeKind::Text("'a'".to_owned()), ..text.clone() };
+    let call = Call { arguments: vec![witness, charset.clone()], ..call.clone() };
+    Some(Node { kind: NodeKind::Call(call), ..node.clone() })
 }
 
 /// Whether a node reads nothing: no message, no clock, no registry.

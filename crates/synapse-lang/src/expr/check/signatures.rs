@@ -54,10 +54,19 @@ pub(super) fn refused(call: &Call, signature: &Signature, kinds: &[Kind]) -> Opt
 /// Conversions take any value, but not every value converts.
 fn conversion(call: &Call, accepted: Kind) -> Kind {
     match &*call.name {
-        "integer" => Kind::INT.or(Kind::TEXT).or(Kind::of(&[Atom::ElementDouble])),
+        // A long is read by its text, which may be short enough; the time never is.
+        "integer" if is_now(call) => Kind::NEVER,
+        "integer" => Kind::INT.or(Kind::TEXT).or(Kind::of(&[Atom::ElementDouble, Atom::Long])),
         "float" => Kind::NUMERIC.or(Kind::TEXT).or(Kind::one(Atom::Big)),
         _ => accepted,
     }
+}
+
+/// Whether the argument is the current time.
+fn is_now(call: &Call) -> bool {
+    call.arguments.first().is_some_and(
+        |argument| matches!(&argument.ungrouped().kind, NodeKind::Call(inner) if inner.name == "now"),
+    )
 }
 
 /// The kind of the result.

@@ -8,6 +8,7 @@ use crate::check::value::Value;
 use crate::check::walk::{Placed, Role};
 use crate::expr;
 use crate::expr::check::{Atom, Env, InTemplate, Kind, Known, Wanted, kind_of};
+use crate::json;
 use crate::syntax::Element;
 
 /// The surroundings, as far as the walk through the document has come.
@@ -19,6 +20,8 @@ pub(super) struct Surroundings<'a> {
     path_parameters: Option<BTreeSet<String>>,
     template_parameters: Option<BTreeSet<String>>,
     in_template: InTemplate,
+    /// Whether nothing outside of the document, and nothing that cannot be seen in it, sets variables.
+    all_variables: bool,
     /// Names of path parameters that the flow sets itself.
     set_parameters: BTreeSet<String>,
 }
@@ -36,6 +39,7 @@ impl<'a> Surroundings<'a> {
             path_parameters: None,
             template_parameters: None,
             in_template: InTemplate::Unknown,
+            all_variables: false,
             set_parameters: set.collect(),
         }
     }
@@ -84,6 +88,8 @@ impl<'a> Surroundings<'a> {
             "api" | "proxy" | "inboundEndpoint" | "task" => InTemplate::No,
             _ => InTemplate::Unknown,
         };
+        let begins = matches!(element.local(), "api" | "proxy" | "inboundEndpoint");
+        self.all_variables = begins && is_closed(self.subject, element);
         if element.local() == "template" {
             let declared = element.elements().filter(|one| one.local() == "parameter");
             let names = declared.filter_map(|one| one.value("name").map(std::borrow::Cow::into_owned));
@@ -116,6 +122,7 @@ impl<'a> Surroundings<'a> {
     /// A variable may hold what it was set to at any of the places before.
     fn set(&mut self, name: &str, known: Known) {
         match self.variables.get_mut(name) {
+            Some(before) if *before == known => {}
             Some(before) => *before = Known::of(before.kind.or(known.kind)),
             None => {
                 self.variables.insert(name.to_owned(), known);
@@ -135,6 +142,10 @@ impl<'a> Surroundings<'a> {
             Some("DOUBLE") => Atom::Double,
             Some("BOOLEAN") => Atom::Boolean,
             Some("XML") => Atom::Xml,
+            Some("JSON") => {
+                let value = element.value("value").and_then(|text| json::parse(&text).ok());
+                return value.map_or(Known::of(Kind::UNKNOWN), |value| Known::json(&value));
+            }
             Some(_) => return Known::of(Kind::UNKNOWN),
             None => return Known::of(self.untyped(element)),
         };
@@ -158,6 +169,7 @@ impl<'a> Surroundings<'a> {
     pub(super) fn env(&self, value: &Value<'_>) -> Env {
         Env {
             variables: self.variables.clone(),
+            all_variables: self.all_variables,
             path_parameters: self.path_parameters.clone(),
             template_parameters: self.template_parameters.clone(),
             in_template: self.in_template,
@@ -165,6 +177,46 @@ impl<'a> Surroundings<'a> {
             ..Env::default()
         }
     }
+}
+
+/// Mediators that set no variable but by an attribute that is read here.
+const HARMLESS: [&str; 22] = [
+    "call",
+    "drop",
+    "filter",
+    "header",
+    "log",
+    "loopback",
+    "payloadFactory",
+    "property",
+    "propertyGroup",
+    "respond",
+    "send",
+    "sequence",
+    "switch",
+    "throwError",
+    "validate",
+    "variable",
+    "xslt",
+    "enqueue",
+    "makefault",
+    "rewrite",
+    "store",
+    "throttle",
+];
+
+/// Whether every step of an artifact is one that sets no variable unseen.
+fn is_closed(subject: &Subject<'_>, artifact: Element<'_>) -> bool {
+    let Some(placed) = subject.tree.entry(artifact) else { return false };
+    let outside = ["inSequence", "outSequence", "faultSequence", "sequence", "onError"];
+    let referred = |element: Element<'_>| outside.iter().any(|name| element.attribute(name).is_some());
+    subject.tree.descendants(placed).iter().all(|one| {
+        let element = one.element;
+        let called = element.local() == "sequence" && element.attribute("key").is_some();
+        let target = element.local() == "call" && element.first("target").is_some();
+        let harmless = !one.is_step() || (one.role == Role::Mediator && HARMLESS.contains(&element.local()));
+        harmless && !called && !target && !referred(element)
+    }) && !referred(artifact)
 }
 
 /// What is made of a value's result.
