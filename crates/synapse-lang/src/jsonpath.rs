@@ -7,12 +7,14 @@
 //! Neither compiling nor reading panics; the work and the depth of one reading are bounded, so a deep scan
 //! under a filter under a deep scan ends with [`ReadError::TooMuchWork`] instead of a hang.
 
+mod accept;
 mod compare;
 mod compile;
 mod cursor;
 mod evaluate;
 mod filter;
 mod function;
+mod trail;
 
 use std::borrow::Cow;
 
@@ -27,6 +29,8 @@ pub struct Path {
     /// Whether it starts with `$` rather than `@`.
     from_root: bool,
     tokens: Vec<Token>,
+    /// How many tokens at its start each name one thing at most.
+    definite: usize,
 }
 
 /// Why a text is no path. The engine does not catch it: evaluation crashes.
@@ -80,7 +84,7 @@ pub enum ReadError {
 
 /// How many steps one reading may take. A step is a value looked at or copied; documents of some megabytes
 /// stay below it for every path without nested scans.
-pub const WORK_LIMIT: u64 = 4_000_000;
+pub const WORK_LIMIT: u64 = 2_000_000;
 
 impl Path {
     /// Compiles a path such as `$.items[?(@.n > 1)].v`. A text that starts with neither `$` nor `@` is taken to

@@ -18,7 +18,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-pub use self::attribute::{Attribute, Boolean, Place, RefKind, Refusal, TextValue, Unit, ValueType};
+pub use self::attribute::{
+    Attribute, Boolean, NewerValue, Place, RefKind, Refusal, TextValue, Unit, ValueType,
+};
 pub use self::condition::{Condition, Node, Thing};
 pub use self::element::{
     Child, Content, Element, Ending, Example, FileFacts, Flow, Group, Kind, Mistake, Namespace,
@@ -237,6 +239,14 @@ impl Model {
     #[must_use]
     pub fn releases(&self) -> &[Release] {
         &self.data.release
+    }
+
+    /// Whether a version has a feature, by its short name: `expressions`, `foreach-collection`… A version between two
+    /// described ones has what the older one has.
+    #[must_use]
+    pub fn has_feature(&self, version: Version, feature: &str) -> bool {
+        let release = self.data.release.iter().rev().find(|release| release.version <= version);
+        release.is_some_and(|release| release.features.iter().any(|one| one == feature))
     }
 
     /// What a connector operation may have besides its own parameters.

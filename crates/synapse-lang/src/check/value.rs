@@ -171,8 +171,10 @@ fn text<'a>(placed: &Placed<'a>, values: &mut Vec<Value<'a>>) {
     if decoded.text().trim().is_empty() {
         return;
     }
-    let reading =
-        if is_foreign_template(placed) { Reading::Literal } else { read(text.place, decoded.text()) };
+    // What is only sometimes evaluated is a literal at other times: a template of FreeMarker has placeholders of the
+    // same look and quite another language.
+    let evaluated = text.when.as_ref().is_none_or(|when| placed.holds(when));
+    let reading = if evaluated { read(text.place, decoded.text()) } else { Reading::Literal };
     values.push(Value {
         placed: *placed,
         holder: Holder::Text,
@@ -183,14 +185,6 @@ fn text<'a>(placed: &Placed<'a>, values: &mut Vec<Value<'a>>) {
         decoded,
         reading,
     });
-}
-
-/// A template of FreeMarker has placeholders of the same look and quite another language.
-fn is_foreign_template(placed: &Placed<'_>) -> bool {
-    let parent = placed.element.parent();
-    parent
-        .and_then(|parent| parent.value("template-type"))
-        .is_some_and(|kind| kind.eq_ignore_ascii_case("freemarker"))
 }
 
 /// What the runtime takes a text for, in a place.

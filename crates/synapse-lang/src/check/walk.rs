@@ -118,6 +118,10 @@ impl model::Node for Facts<'_> {
         self.element.parent().map(|parent| parent.local())
     }
 
+    fn parent_attribute(&self, name: &str) -> Option<&str> {
+        self.element.parent()?.attribute(name).map(|value| value.raw())
+    }
+
     /// As they are written: rules compare them with names and with each other, and neither has references.
     fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>> {
         let named = self.element.elements().filter(|one| one.local() == child);

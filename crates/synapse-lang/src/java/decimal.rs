@@ -169,6 +169,25 @@ impl Decimal {
         i64::try_from(whole.unscaled).ok()
     }
 
+    /// `longValue`: the fraction dropped, and of what is too long for a long the low 64 bits.
+    #[must_use]
+    pub fn low_long(&self) -> i64 {
+        let whole = if self.scale > 0 {
+            match power_of_ten(i64::from(self.scale), 0) {
+                Some(divisor) => &self.unscaled / divisor,
+                // Fewer digits than the point is far to the left.
+                None => BigInt::ZERO,
+            }
+        } else if self.scale > -64 {
+            &self.unscaled * BigInt::from(10).pow(self.scale.unsigned_abs())
+        } else {
+            // Ten to the 64th power and beyond has no bit among the low 64.
+            BigInt::ZERO
+        };
+        let low = whole.iter_u64_digits().next().unwrap_or_default().cast_signed();
+        if whole.sign() == Sign::Minus { low.wrapping_neg() } else { low }
+    }
+
     /// The same value with more digits behind the point.
     fn with_scale(&self, scale: i32) -> Option<Self> {
         if self.is_zero() {

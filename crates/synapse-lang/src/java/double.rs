@@ -1,4 +1,6 @@
-//! How Java prints a double.
+//! How Java prints and rounds a double.
+
+use super::Decimal;
 
 /// `Double.toString`: the shortest digits that read back as the same double, with a point always, and with an
 /// exponent below a thousandth and from ten million on.
@@ -50,6 +52,23 @@ fn plain(digits: &str, exponent: i32) -> String {
         Some((whole, fraction)) => format!("{whole}.{fraction}"),
         None => format!("{digits}{}.0", "0".repeat(whole - digits.len())),
     }
+}
+
+/// `Math.round(double)`: halves go up, what does not fit stops at the ends of a long, NaN is 0.
+#[must_use]
+pub fn round(value: f64) -> i64 {
+    let floor = value.floor();
+    // The difference is exact, so 0.49999999999999994 does not become 1.
+    let rounded = if value - floor >= 0.5 { floor + 1.0 } else { floor };
+    #[expect(clippy::cast_possible_truncation, reason = "both casts saturate, and NaN becomes 0")]
+    let long = rounded as i64;
+    long
+}
+
+/// A double rounded half up to a number of decimals, by the decimal it prints as. Nothing for NaN and infinities.
+#[must_use]
+pub fn round_to(value: f64, decimals: i32) -> Option<f64> {
+    Decimal::of_double(value)?.round_half_up(decimals).map(|decimal| decimal.to_f64())
 }
 
 #[cfg(test)]

@@ -68,6 +68,41 @@ impl Number {
         }
     }
 
+    /// `intValue`: wraps what is too long, cuts fractions, and saturates doubles.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "Java's conversions wrap longs and saturate doubles too"
+    )]
+    pub fn to_i32(&self) -> i32 {
+        match self {
+            Self::Lazy(text) => java::parse_int(text).unwrap_or_else(|| self.to_i64() as i32),
+            Self::Int(int) => *int,
+            Self::Long(_) | Self::Big(_) => self.to_i64() as i32,
+            Self::Double(double) => *double as i32,
+        }
+    }
+
+    /// `longValue`: wraps what is too long, cuts fractions, and saturates doubles.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "Java's conversion saturates too")]
+    pub fn to_i64(&self) -> i64 {
+        match self {
+            Self::Lazy(text) | Self::Big(text) => java::parse_long(text)
+                .or_else(|| Decimal::parse(text).map(|decimal| decimal.low_long()))
+                .unwrap_or_default(),
+            Self::Int(int) => i64::from(*int),
+            Self::Long(long) => *long,
+            Self::Double(double) => *double as i64,
+        }
+    }
+
+    /// `new BigDecimal(getAsString())`: the decimal that it prints as.
+    #[must_use]
+    pub fn to_decimal(&self) -> Option<Decimal> {
+        Decimal::parse(&self.to_string())
+    }
+
     /// The value as a double, rounded if need be.
     #[must_use]
     pub fn to_f64(&self) -> f64 {

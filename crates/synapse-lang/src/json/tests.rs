@@ -1,5 +1,7 @@
 //! Reading leniently, printing compactly, and what numbers are.
 
+use proptest::prelude::{prop_assert_eq, proptest};
+
 use super::{Json, JsonErrorKind, MAX_DEPTH, Number, Object, parse};
 
 fn check(text: &str, expect: &str) {
@@ -131,6 +133,35 @@ fn kinds_decide_which_tests_hold() {
         (Number::lazy("12345678901234567890").normalised(), (false, false, false)),
     ] {
         assert_eq!(kinds(&number), expect, "{number}");
+    }
+}
+
+#[test]
+fn conversions_wrap_and_cut_as_java_does() {
+    for (number, int, long) in [
+        (Number::lazy("5"), 5, 5),
+        (Number::lazy("3000000000"), -1_294_967_296, 3_000_000_000),
+        (Number::Long(-3_000_000_000), 1_294_967_296, -3_000_000_000),
+        (Number::lazy("2.9"), 2, 2),
+        (Number::Double(-2.9), -2, -2),
+        (Number::Double(1e20), i32::MAX, i64::MAX),
+        (Number::lazy("1e3"), 1000, 1000),
+        (Number::lazy("12345678901234567890").normalised(), -350_287_150, -6_101_065_172_474_983_726),
+    ] {
+        assert_eq!((number.to_i32(), number.to_i64()), (int, long), "{number}");
+    }
+    assert_eq!(
+        Number::Double(1e7).to_decimal().map(|decimal| decimal.to_string()).as_deref(),
+        Some("1.0E+7")
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics_and_printed_values_read_back(text in "[\\[\\]{}:,;'\"#/*=> a-c0-9.eE+\\\\u\n-]{0,24}") {
+        if let Ok(json) = parse(&text) {
+            prop_assert_eq!(parse(&json.to_string()), Ok(json));
+        }
     }
 }
 

@@ -54,18 +54,20 @@ impl Token {
 }
 
 impl Path {
-    /// Whether the token at a place names one thing at most.
-    pub(super) fn token_is_definite(&self, at: usize) -> bool {
-        let is_leaf = at + 1 == self.tokens.len();
-        self.tokens.get(at).is_none_or(|token| token.is_definite() && !token.iterates_names(is_leaf))
+    pub(super) fn new(from_root: bool, tokens: Vec<Token>) -> Self {
+        let last = tokens.len().saturating_sub(1);
+        let is_definite =
+            |(at, token): (usize, &Token)| token.is_definite() && !token.iterates_names(at == last);
+        let definite = tokens.iter().enumerate().take_while(|item| is_definite(*item)).count();
+        Self { from_root, tokens, definite }
     }
 
     /// Whether all tokens before a place name one thing at most.
-    pub(super) fn is_definite_before(&self, at: usize) -> bool {
-        (0..at).all(|before| self.token_is_definite(before))
+    pub(super) const fn is_definite_before(&self, at: usize) -> bool {
+        at <= self.definite
     }
 
-    pub(super) fn all_definite(&self) -> bool {
+    pub(super) const fn all_definite(&self) -> bool {
         self.is_definite_before(self.tokens.len())
     }
 }
@@ -121,7 +123,7 @@ impl Compiler {
             }
             self.steps()?;
         }
-        Ok(turn_scanned_function(Path { from_root, tokens: std::mem::take(&mut self.tokens) }))
+        Ok(turn_scanned_function(Path::new(from_root, std::mem::take(&mut self.tokens))))
     }
 
     fn push(&mut self, token: Token) -> Result<(), Stop> {
@@ -440,8 +442,9 @@ fn turn_scanned_function(mut path: Path) -> Path {
     };
     let mut after = path.tokens.split_off(at).into_iter();
     let Some(Token::Function { name, .. }) = after.next() else { return path };
-    let inner = Parameter::Path(path);
+    let from_root = path.from_root;
+    let inner = Parameter::Path(Path::new(from_root, path.tokens));
     let mut tokens = vec![Token::Function { name, parameters: vec![inner] }];
     tokens.extend(after);
-    Path { from_root: true, tokens }
+    Path::new(from_root, tokens)
 }

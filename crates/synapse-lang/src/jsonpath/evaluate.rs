@@ -1,11 +1,10 @@
 //! Walks a document along the tokens of a path.
 
 use std::borrow::Cow;
-use std::fmt::{self, Display, Formatter};
 
-use super::compare::{self, Value};
 use super::compile::Token;
-use super::filter::{Filter, Operand};
+use super::filter::Filter;
+use super::trail::{Step, Trail, kind};
 use super::{Found, Holder, Path, ReadError, WORK_LIMIT, function};
 use crate::json::{Json, Object};
 
@@ -64,71 +63,6 @@ fn normalised(value: Cow<'_, Json>) -> Cow<'_, Json> {
     match value.as_ref() {
         Json::Number(number) => Cow::Owned(Json::Number(number.normalised())),
         _ => value,
-    }
-}
-
-/// The steps that led to a place, for messages.
-#[derive(Clone, Copy)]
-struct Trail<'trail> {
-    parent: Option<&'trail Trail<'trail>>,
-    step: Step<'trail>,
-}
-
-#[derive(Clone, Copy)]
-enum Step<'trail> {
-    Root(bool),
-    Name(&'trail str),
-    Index(i64),
-}
-
-impl Display for Trail<'_> {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        if let Some(parent) = self.parent {
-            parent.fmt(out)?;
-        }
-        match self.step {
-            Step::Root(from_root) => out.write_str(if from_root { "$" } else { "@" }),
-            Step::Name(name) => write!(out, "['{name}']"),
-            Step::Index(index) => write!(out, "[{index}]"),
-        }
-    }
-}
-
-impl<'trail> Trail<'trail> {
-    const fn then(&'trail self, step: Step<'trail>) -> Trail<'trail> {
-        Trail { parent: Some(self), step }
-    }
-}
-
-/// The path in the library's normal form, for messages.
-impl Display for Path {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        out.write_str(if self.from_root { "$" } else { "@" })?;
-        self.tokens.iter().try_for_each(|token| write!(out, "{token}"))
-    }
-}
-
-impl Display for Token {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Property { names, quote } => {
-                let names: Vec<String> = names.iter().map(|name| format!("{quote}{name}{quote}")).collect();
-                write!(out, "[{}]", names.join(","))
-            }
-            Self::Index(indices) => {
-                let indices: Vec<String> = indices.iter().map(ToString::to_string).collect();
-                write!(out, "[{}]", indices.join(","))
-            }
-            Self::Slice { from, to } => {
-                let bound = |bound: &Option<i32>| bound.map_or(String::new(), |bound| bound.to_string());
-                write!(out, "[{}:{}]", bound(from), bound(to))
-            }
-            Self::Wildcard => out.write_str("[*]"),
-            Self::Scan => out.write_str(".."),
-            Self::Filter(_) => out.write_str("[?]"),
-            Self::Function { name, parameters } if parameters.is_empty() => write!(out, ".{name}()"),
-            Self::Function { name, .. } => write!(out, ".{name}(...)"),
-        }
     }
 }
 
@@ -328,7 +262,7 @@ impl<'doc> Walk<'doc> {
                     Ok(())
                 }
             }
-            None if !course.require && !(path.is_definite_before(at) && path.token_is_definite(at)) => Ok(()),
+            None if !course.require && !path.is_definite_before(at + 1) => Ok(()),
             None => Err(Fail::NotFound(format!("Missing property in path {trail}"))),
         }
     }
@@ -506,74 +440,6 @@ impl<'doc> Walk<'doc> {
             _ => Ok(()),
         }
     }
-
-    /// Whether a filter takes an item. A filter that is invalid for the item does not take it.
-    fn accepts(&mut self, filter: &Filter, item: &Model<'doc>) -> Result<bool, Fail> {
-        self.charge(1)?;
-        match self.holds(filter, item) {
-            Err(Fail::Invalid(_) | Fail::NotFound(_)) => Ok(false),
-            answer => answer,
-        }
-    }
-
-    fn holds(&mut self, filter: &Filter, item: &Model<'doc>) -> Result<bool, Fail> {
-        match filter {
-            Filter::Any(filters) => {
-                for filter in filters {
-                    if self.holds(filter, item)? {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            }
-            Filter::All(filters) => {
-                for filter in filters {
-                    if !self.holds(filter, item)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            }
-            Filter::Not(filter) => self.holds(filter, item).map(|holds| !holds),
-            Filter::Relation { left, operator, right } => {
-                let left = self.operand(left, item)?;
-                let right = self.operand(right, item)?;
-                compare::holds(&left, *operator, &right)
-            }
-        }
-    }
-
-    fn operand<'filter>(
-        &mut self,
-        operand: &'filter Operand,
-        item: &Model<'doc>,
-    ) -> Result<Value<'filter>, Fail> {
-        Ok(match operand {
-            // Whether something exists is asked of the item, even for a path from the root.
-            Operand::Path { path, exists: true, .. } => match self.value(path, item, true) {
-                Ok(_) => Value::Bool(true),
-                Err(Fail::NotFound(_)) => Value::Bool(false),
-                Err(fail) => return Err(fail),
-            },
-            Operand::Path { path, .. } => {
-                let from = if path.from_root { self.root() } else { item.clone() };
-                match self.value(path, &from, false) {
-                    Ok(found) => {
-                        self.charge(weight(&found.value))?;
-                        Value::of(&found.value)
-                    }
-                    Err(Fail::NotFound(_)) => Value::Undefined,
-                    Err(fail) => return Err(fail),
-                }
-            }
-            Operand::Null => Value::Null,
-            Operand::Bool(truth) => Value::Bool(*truth),
-            Operand::Number(number) => Value::Number(number.clone()),
-            Operand::Text(text) => Value::Text(text.clone()),
-            Operand::Json(text) => Value::Literal(text.clone()),
-            Operand::Pattern(pattern) => Value::Pattern(pattern),
-        })
-    }
 }
 
 /// An element as the library's iteration hands it out, its number normalised.
@@ -618,17 +484,5 @@ pub(super) fn weight(json: &Json) -> usize {
         Json::Object(object) => 1 + object.iter().map(|(_, value)| weight(value)).sum::<usize>(),
         Json::String(text) => 1 + text.len() / 64,
         _ => 1,
-    }
-}
-
-/// What a value is called in messages.
-const fn kind(json: &Json) -> &'static str {
-    match json {
-        Json::Null => "null",
-        Json::Bool(_) => "a boolean",
-        Json::Number(_) => "a number",
-        Json::String(_) => "a string",
-        Json::Array(_) => "an array",
-        Json::Object(_) => "an object",
     }
 }

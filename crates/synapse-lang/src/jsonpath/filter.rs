@@ -19,7 +19,15 @@ pub(super) enum Filter {
     /// It does not hold.
     Not(Box<Self>),
     /// A comparison.
-    Relation { left: Operand, operator: Operator, right: Operand },
+    Relation(Box<Relation>),
+}
+
+/// A comparison.
+#[derive(Debug, Clone)]
+pub(super) struct Relation {
+    pub(super) left: Operand,
+    pub(super) operator: Operator,
+    pub(super) right: Operand,
 }
 
 /// One side of a comparison as written.
@@ -187,7 +195,9 @@ impl Compiler {
         let left = self.value()?;
         let back = self.cursor.at;
         match self.operator().and_then(|operator| Ok((operator, self.value()?))) {
-            Ok((operator, right)) => return Ok(Filter::Relation { left, operator, right }),
+            Ok((operator, right)) => {
+                return Ok(Filter::Relation(Box::new(Relation { left, operator, right })));
+            }
             Err(Stop::Invalid(_)) => self.cursor.at = back,
             Err(broken @ Stop::Broken(_)) => return Err(broken),
         }
@@ -195,7 +205,8 @@ impl Compiler {
             return invalid("a literal is no condition");
         };
         let left = Operand::Path { path, exists: true, should_exist };
-        Ok(Filter::Relation { left, operator: Operator::Exists, right: Operand::Bool(should_exist) })
+        let right = Operand::Bool(should_exist);
+        Ok(Filter::Relation(Box::new(Relation { left, operator: Operator::Exists, right })))
     }
 
     fn operator(&mut self) -> Result<Operator, Stop> {

@@ -44,10 +44,11 @@ fn length<'doc>(walk: &mut Walk<'doc>, parameters: &[Parameter], model: &Model<'
             return Err(Fail::Crash("length() takes a path".to_owned()));
         };
         // The library asks for all children of what the path finds and counts them.
-        let mut children = path.clone();
-        if !path.is_function_path() && !path.tokens.is_empty() {
-            children.tokens.push(Token::Wildcard);
+        let mut tokens = path.tokens.clone();
+        if !path.is_function_path() && !tokens.is_empty() {
+            tokens.push(Token::Wildcard);
         }
+        let children = Path::new(path.from_root, tokens);
         if let Json::Array(elements) = walk.value(&children, model, false)?.value.as_ref() {
             return Ok(count(elements.len()));
         }
@@ -172,7 +173,7 @@ fn numbers(walk: &mut Walk<'_>, parameters: &[Parameter]) -> Result<Vec<f64>, Fa
     for (value, is_path) in values(walk, parameters)? {
         match &value {
             Json::Array(elements) => {
-                numbers.extend(elements.iter().filter_map(Json::as_number).map(Number::to_f64))
+                numbers.extend(elements.iter().filter_map(Json::as_number).map(Number::to_f64));
             }
             // A number written as argument stays a JSON value, which the library does not take for a number.
             Json::Number(number) if is_path => numbers.push(number.to_f64()),

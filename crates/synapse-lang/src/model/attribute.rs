@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use super::condition::Condition;
 use super::version::Version;
 use crate::diagnostic::Class;
 
@@ -31,6 +32,12 @@ pub struct Attribute {
     /// What the value may be.
     #[serde(default, rename = "type")]
     pub value: ValueType,
+    /// Values of the set that came later than the attribute.
+    #[serde(default)]
+    pub newer: Vec<NewerValue>,
+    /// Whether an empty value counts as if the attribute were absent.
+    #[serde(default)]
+    pub blank: bool,
     /// What counts when it is absent.
     #[serde(default)]
     pub default: Option<String>,
@@ -54,10 +61,23 @@ pub struct Attribute {
     pub reference: Option<RefKind>,
 }
 
+/// A value that came later than its attribute.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewerValue {
+    /// The value.
+    pub value: String,
+    /// The first version that knows it.
+    pub since: Version,
+}
+
 /// The text of an element, described like an attribute's value.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TextValue {
+    /// When the description holds; otherwise the text is any text and nothing evaluates it.
+    #[serde(default)]
+    pub when: Option<Condition>,
     /// Who evaluates the text.
     #[serde(default)]
     pub place: Place,
@@ -217,7 +237,7 @@ pub enum ValueType {
     },
     /// Suggestions; other values are fine.
     Suggest(Vec<String>),
-    /// Words of a closed set, separated by single blanks.
+    /// Words of a closed set, each at most once, separated by single blanks.
     Words(Vec<String>),
     /// A regular expression of Java.
     Regex,
@@ -291,9 +311,15 @@ impl ValueType {
                 .any(|one| one.eq_ignore_ascii_case(text.trim())),
             Self::Choice { values, any_case: false } => values.iter().any(|one| one == text),
             Self::Choice { values, any_case: true } => {
-                values.iter().any(|one| one.eq_ignore_ascii_case(text))
+                values.iter().any(|one| one.eq_ignore_ascii_case(text.trim()))
             }
-            Self::Words(values) => text.split(' ').all(|word| values.iter().any(|one| one == word)),
+            Self::Words(values) => {
+                let words: Vec<&str> = text.trim().split(' ').collect();
+                let twice = |at: usize, word: &str| words.iter().take(at).any(|one| *one == word);
+                let fits =
+                    |(at, word): (usize, &&str)| values.iter().any(|one| one == word) && !twice(at, word);
+                words.iter().enumerate().all(fits)
+            }
             Self::Path => text.starts_with('/'),
             Self::Numbers => {
                 text.split([',', ' ']).all(|one| one.trim().is_empty() || one.trim().parse::<i32>().is_ok())

@@ -5,11 +5,11 @@
 //! one       = "not" one | "(" condition ")" | thing [ test ] | "parent" "is" name
 //! test      = "=" word | "!=" word | "is" word | "in" "[" word { "," word } "]"
 //! thing     = "@name" (attribute) | "name" (child element) | "name@name" (attribute of the first such child)
-//!           | "text()" | "*" (any child element)
+//!           | "../@name" (attribute of the parent) | "text()" | "*" (any child element)
 //! ```
 //!
 //! `=` compares exactly, `is` ignoring case, `in` exactly. A comparison with an absent attribute of the element itself
-//! sees its default; an absent attribute of a child compares with nothing.
+//! sees its default; an absent attribute of a child or of the parent compares with nothing.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,6 +28,8 @@ pub enum Thing {
     Child(String),
     /// An attribute of the first child element of a local name, written `child@name`.
     ChildAttribute(String, String),
+    /// An attribute of the parent element, written `../@name`.
+    ParentAttribute(String),
     /// Text that is not only blanks, written `text()`.
     Text,
     /// Any child element, written `*`.
@@ -35,12 +37,16 @@ pub enum Thing {
 }
 
 impl Thing {
-    /// Whether the element has it.
-    pub fn is_in(&self, node: &impl Node) -> bool {
+    /// Whether an element that the model describes as `element` has it; an empty attribute that counts as absent is
+    /// not there.
+    pub fn is_in(&self, node: &impl Node, element: &Element) -> bool {
         match self {
-            Self::Attribute(name) => node.attribute(name).is_some(),
+            Self::Attribute(name) => {
+                let blank = || element.attribute(name).is_some_and(|attribute| attribute.blank);
+                node.attribute(name).is_some_and(|value| !value.trim().is_empty() || !blank())
+            }
             Self::Child(name) => node.has_child(name),
-            Self::ChildAttribute(..) => self.value(node).is_some(),
+            Self::ChildAttribute(..) | Self::ParentAttribute(_) => self.value(node).is_some(),
             Self::Text => node.has_text(),
             Self::AnyChild => node.has_any_child(),
         }
@@ -50,6 +56,7 @@ impl Thing {
     fn value<'n>(&self, node: &'n impl Node) -> Option<&'n str> {
         let value = match self {
             Self::Attribute(name) => node.attribute(name),
+            Self::ParentAttribute(name) => node.parent_attribute(name),
             Self::ChildAttribute(child, name) => node.child_values(child, name).first().copied().flatten(),
             Self::Child(_) | Self::Text | Self::AnyChild => None,
         };
@@ -63,6 +70,7 @@ impl fmt::Display for Thing {
             Self::Attribute(name) => write!(f, "@{name}"),
             Self::Child(name) => f.write_str(name),
             Self::ChildAttribute(child, name) => write!(f, "{child}@{name}"),
+            Self::ParentAttribute(name) => write!(f, "../@{name}"),
             Self::Text => f.write_str("text()"),
             Self::AnyChild => f.write_str("*"),
         }
@@ -87,6 +95,7 @@ impl FromStr for Thing {
             "text()" => Ok(Self::Text),
             _ => Ok(match text.split_once('@') {
                 Some(("", name)) => Self::Attribute(name.to_owned()),
+                Some(("../", name)) => Self::ParentAttribute(name.to_owned()),
                 Some((child, name)) => Self::ChildAttribute(child.to_owned(), name.to_owned()),
                 None => Self::Child(text.to_owned()),
             }),
@@ -106,6 +115,8 @@ pub trait Node {
     fn has_text(&self) -> bool;
     /// The local name of the parent element.
     fn parent(&self) -> Option<&str>;
+    /// The value of the parent element's attribute without namespace of that name.
+    fn parent_attribute(&self, name: &str) -> Option<&str>;
     /// The attribute `attribute` of every child element with the local name `child`.
     fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>>;
 }
@@ -143,7 +154,7 @@ impl Condition {
             thing.value(node).map(str::to_owned).or_else(default)
         };
         match self {
-            Self::Has(thing) => thing.is_in(node),
+            Self::Has(thing) => thing.is_in(node, element),
             Self::OneOf(thing, values) => value(thing).is_some_and(|value| values.contains(&value)),
             Self::Is(thing, wanted) => value(thing).is_some_and(|value| value.eq_ignore_ascii_case(wanted)),
             Self::Parent(name) => node.parent() == Some(name),
@@ -273,7 +284,7 @@ impl<'a> Reader<'a> {
             };
         }
         let thing: Thing = self.word()?.parse()?;
-        if !matches!(thing, Thing::Attribute(_) | Thing::ChildAttribute(..)) {
+        if !matches!(thing, Thing::Attribute(_) | Thing::ChildAttribute(..) | Thing::ParentAttribute(_)) {
             return Ok(Condition::Has(thing));
         }
         if self.take("=") {

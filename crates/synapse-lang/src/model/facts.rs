@@ -137,12 +137,19 @@ pub struct Parameter {
     /// What a number counts.
     #[serde(default)]
     pub unit: Option<Unit>,
+    /// What a value outside [`Parameter::value`] does.
+    #[serde(default = "surprise")]
+    pub wrong: Class,
     /// What it names.
     #[serde(default)]
     pub reference: Option<RefKind>,
     /// The first version that reads it.
     #[serde(default)]
     pub since: Option<Version>,
+}
+
+const fn surprise() -> Class {
+    Class::Surprise
 }
 
 /// A name that `get-property` answers although nobody set it.

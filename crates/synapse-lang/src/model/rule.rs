@@ -119,7 +119,7 @@ impl Rule {
                 if when.as_ref().is_some_and(|when| !holds(when)) {
                     return None;
                 }
-                let there: Vec<&Thing> = of.iter().filter(|thing| thing.is_in(node)).collect();
+                let there: Vec<&Thing> = of.iter().filter(|thing| thing.is_in(node, element)).collect();
                 if there.len() < usize::from(*min) {
                     return broken(*missing, None);
                 }
@@ -130,15 +130,15 @@ impl Rule {
                 let loser = there.iter().find(|one| Some(**one) != winner);
                 broken(*extra, loser.map(|one| (*one).clone()))
             }
-            Self::Required { what, when, class, .. } if holds(when) && !what.is_in(node) => {
+            Self::Required { what, when, class, .. } if holds(when) && !what.is_in(node, element) => {
                 broken(*class, None)
             }
             Self::Forbidden { what, when, class, .. }
-                if what.is_in(node) && when.as_ref().is_none_or(holds) =>
+                if what.is_in(node, element) && when.as_ref().is_none_or(holds) =>
             {
                 broken(*class, Some(what.clone()))
             }
-            Self::Ignored { what, when, .. } if what.is_in(node) && holds(when) => {
+            Self::Ignored { what, when, .. } if what.is_in(node, element) && holds(when) => {
                 broken(Class::Ignored, Some(what.clone()))
             }
             Self::Never { when, class, .. } if holds(when) => broken(*class, None),

@@ -1,8 +1,10 @@
+//! The data hold together: everything is named once, described, and leads somewhere.
+
 use std::collections::BTreeSet;
 
 use super::*;
 
-mod oracles;
+mod documents;
 
 #[test]
 fn the_embedded_data_can_be_read() {
@@ -104,6 +106,10 @@ fn every_reference_between_parts_leads_somewhere() {
                 Thing::ChildAttribute(child, name) => {
                     model.part(element, child).is_some_and(|(_, part)| model.attribute(part, name).is_some())
                 }
+                Thing::ParentAttribute(name) => model
+                    .elements()
+                    .filter(|parent| parent.children.iter().any(|child| child.part == element.id))
+                    .all(|parent| model.attribute(parent, name).is_some()),
                 Thing::Text | Thing::AnyChild => true,
             };
             faults.when(!known, || {
@@ -112,6 +118,9 @@ fn every_reference_between_parts_leads_somewhere() {
         };
         for rule in &element.rules {
             rule.things(&mut check);
+        }
+        if let Some(when) = element.text.as_ref().and_then(|text| text.when.as_ref()) {
+            when.things(&mut check);
         }
         if let Flow::Ends { when: Some(when), .. } = &element.flow {
             when.things(&mut check);
@@ -234,6 +243,12 @@ fn versions_and_defaults_fit() {
             let who = || format!("{}/@{}", element.id, attribute.name);
             let fits = attribute.default.as_deref().is_none_or(|default| attribute.value.takes(default));
             faults.when(!fits, || format!("{}: the default is not allowed", who()));
+            for newer in &attribute.newer {
+                let fits = known.contains(&newer.since) && attribute.value.takes(&newer.value);
+                faults.when(!fits, || format!("{}: {newer:?}", who()));
+            }
+            let clash = attribute.blank && (attribute.required.is_some() || attribute.empty.is_some());
+            faults.when(clash, || format!("{}: an empty value is both fine and not", who()));
             let closed = attribute.value.choices().is_some();
             faults.when(closed && attribute.wrong.is_none(), || {
                 format!("{}: a closed set without a class", who())
@@ -292,6 +307,16 @@ fn well_known_facts_stand() {
     assert_eq!(model.property("uri.var.id").map(|one| one.scope.as_str()), Some("default"));
     assert_eq!(model.property("NO_ENTITY_BODY").map(|one| one.java), Some(JavaType::Boolean));
     assert_eq!(model.property("my.own"), None);
+    for (version, expect) in
+        [((4, 3, 0), false), ((4, 4, 0), true), ((4, 4, 2), true), ((5, 0, 0), true), ((4, 0, 0), false)]
+    {
+        let (major, minor, patch) = version;
+        assert_eq!(
+            model.has_feature(Version::new(major, minor, patch), "expressions"),
+            expect,
+            "{version:?}"
+        );
+    }
     assert!(model.protocols().any(|one| one.name == "kafka"));
     assert!(model.catalogue("inboundEndpoint", "file").is_some());
 }

@@ -57,6 +57,8 @@ struct Parser<'s> {
     problems: Problems,
     /// Whether `]]>` is anywhere; when it is not, no text is searched for it.
     has_cdata_end: bool,
+    /// Where the next `?>` is, as far as it was looked for.
+    instruction_end: usize,
     has_root: bool,
     has_extra_root: bool,
     has_doctype: bool,
@@ -79,6 +81,7 @@ impl<'s> Parser<'s> {
             scope: Scope::new(),
             problems: Problems::default(),
             has_cdata_end: memchr::memmem::find(source.as_bytes(), b"]]>").is_some(),
+            instruction_end: 0,
             has_root: false,
             has_extra_root: false,
             has_doctype: false,
@@ -123,25 +126,25 @@ impl<'s> Parser<'s> {
     /// Reads text up to the next markup. A `<` that begins no markup is text, too.
     fn text(&mut self) {
         let start = self.at;
-        let mut end = start;
-        loop {
-            let from = if end == start { start } else { end + 1 };
+        let mut from = start;
+        let end = loop {
             let rest = self.bytes.get(from..).unwrap_or_default();
-            // A text that begins with `<` was sent here because that begins nothing.
-            let found = memchr::memchr(b'<', rest).map_or(self.bytes.len(), |found| from + found);
-            end = found;
-            let Some(next) = self.byte(found + 1) else { break };
+            let Some(found) = memchr::memchr(b'<', rest).map(|found| from + found) else {
+                break self.bytes.len();
+            };
+            let Some(next) = self.byte(found + 1) else { break found };
             let begins = name::is_name_start_byte(next)
                 || matches!(next, b'/' | b'!' | b'?' | b'<' | b'>' | b'\n' | b'\r');
             if begins {
-                break;
+                break found;
             }
+            from = found + 1;
             let span = span(found, found + 1);
             self.problems.add_with(span, || {
                 let fix = Fix::safe("Write `&lt;`", vec![Edit::replace(span, "&lt;")]);
                 (ProblemKind::LessInText, Some(fix))
             });
-        }
+        };
         self.at = end;
         let raw = self.bytes.get(start..end).unwrap_or_default();
         let special = memchr::memchr2(b'&', b'\r', raw).is_some();

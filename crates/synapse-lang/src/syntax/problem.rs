@@ -291,11 +291,33 @@ impl Problems {
 
     /// Drops the problems since a mark that something later explains better.
     pub(super) fn forget_since(&mut self, mark: usize, explained: impl Fn(&ProblemKind) -> bool) {
-        let mut index = 0;
-        self.kept.retain(|problem| {
-            index += 1;
-            index <= mark || !explained(&problem.kind)
-        });
+        if mark < self.kept.len() {
+            let recent = self.kept.split_off(mark);
+            self.kept.extend(recent.into_iter().filter(|problem| !explained(&problem.kind)));
+        }
+    }
+
+    /// Whether no more are kept: then the text is garbage, and careful guesses about it are a waste of time.
+    pub(super) fn is_full(&self) -> bool {
+        self.kept.len() >= MOST_PROBLEMS
+    }
+
+    /// The tag at a place, which does not end, has an end tag after all: it lacks `>` and not `/>`.
+    pub(super) fn tag_is_open(&mut self, tag: Span) {
+        // Among garbage it was not kept, and looking for it again and again would take its time.
+        if self.left_out > 0 {
+            return;
+        }
+        let reported = |problem: &&mut Problem| {
+            problem.span == tag && matches!(problem.kind, ProblemKind::UnclosedTag { .. })
+        };
+        let fix = self.kept.iter_mut().rev().find(reported).and_then(|problem| problem.fix.as_mut());
+        if let Some(fix) = fix {
+            "Add `>`".clone_into(&mut fix.title);
+            for edit in &mut fix.edits {
+                ">".clone_into(&mut edit.text);
+            }
+        }
     }
 
     /// All of them in the order of the text, with a last one that says how many were left out.
@@ -308,3 +330,6 @@ impl Problems {
         self.kept
     }
 }
+
+#[cfg(test)]
+mod tests;

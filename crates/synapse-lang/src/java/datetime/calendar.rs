@@ -112,7 +112,7 @@ impl Date {
     fn week_of(&self, day: u32) -> u32 {
         // What day of the week day 1 is, counted from 0 for Sunday.
         let first = (i64::from(self.local_day_of_week()) - i64::from(day)).rem_euclid(7);
-        (day + u32::try_from(first).unwrap_or_default() + 6) / 7
+        (day + u32::try_from(first).unwrap_or_default()).div_ceil(7)
     }
 }
 

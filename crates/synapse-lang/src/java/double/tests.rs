@@ -2,7 +2,7 @@
 
 use proptest::prelude::{any, proptest};
 
-use super::double_to_string;
+use super::{double_to_string, round, round_to};
 
 #[test]
 fn doubles_print_as_java_prints_them() {
@@ -32,6 +32,37 @@ fn doubles_print_as_java_prints_them() {
         (1_700_000_000_000.0, "1.7E12"),
     ] {
         assert_eq!(double_to_string(value), expect);
+    }
+}
+
+#[test]
+fn halves_go_up() {
+    for (value, expect) in [
+        (2.5, 3),
+        (-2.5, -2),
+        (-2.6, -3),
+        (0.499_999_999_999_999_94, 0),
+        (5.4, 5),
+        (f64::NAN, 0),
+        (1e300, i64::MAX),
+        (f64::NEG_INFINITY, i64::MIN),
+    ] {
+        assert_eq!(round(value), expect, "{value}");
+    }
+}
+
+#[test]
+fn decimals_are_rounded_as_printed() {
+    for (value, decimals, expect) in [
+        (8.89 + 0.12, 1, Some(9.0)),
+        (0.115, 2, Some(0.12)),
+        (0.111, 4, Some(0.111)),
+        (-1.005, 2, Some(-1.01)),
+        (1e300, 2, Some(1e300)),
+        (1.5, i32::MAX, None),
+        (f64::NAN, 1, None),
+    ] {
+        assert_eq!(round_to(value, decimals), expect, "{value}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Matching and splitting as Java does it.
 
+use proptest::prelude::proptest;
+
 use super::{Pattern, PatternError, PatternFlags, split};
 
 fn matches(pattern: &str, flags: &str, text: &str) -> bool {
@@ -90,5 +92,12 @@ fn splitting_drops_empty_ends() {
         ("é€", "", &["é", "€"]),
     ] {
         assert_eq!(split(text, pattern).expect(pattern), expect, "{text:?} {pattern:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_pattern_panics(pattern in "[\\\\()\\[\\]{}^$.|?*+a-cdwsQEpLxu0-3<>=!:,&#i-]{0,20}", text in "[a-c0-3\n ]{0,12}") {
+        let _ = split(&text, &pattern);
     }
 }

@@ -70,7 +70,7 @@ impl Translator<'_> {
                     self.quantifier(character)?;
                 }
                 ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' if self.flags.comments => {
-                    self.repeatable = repeatable
+                    self.repeatable = repeatable;
                 }
                 '#' if self.flags.comments => {
                     self.repeatable = repeatable;

@@ -1,3 +1,5 @@
+//! Kinds of values are read from their short texts and take what they should.
+
 use super::*;
 
 #[test]
@@ -23,6 +25,8 @@ fn kinds_of_values_take_what_the_runtime_takes() {
         ("boolean explicit", "Yes", true),
         ("boolean explicit", "on", false),
         ("words GET POST", "GET POST", true),
+        ("words GET POST", " GET ", true),
+        ("words GET POST", "GET GET", false),
         ("words GET POST", "GET,POST", false),
         ("words GET POST", "GET  POST", false),
         ("words GET POST", "get", false),

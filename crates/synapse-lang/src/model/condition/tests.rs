@@ -1,3 +1,5 @@
+//! Conditions are read and hold as their text says.
+
 use super::*;
 use crate::model::Model;
 
@@ -23,6 +25,9 @@ impl Node for Fake {
     }
     fn parent(&self) -> Option<&str> {
         Some("sequence")
+    }
+    fn parent_attribute(&self, name: &str) -> Option<&str> {
+        (name == "onError").then_some("Failed")
     }
     fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>> {
         if (child, attribute) == ("property", "name") {
@@ -57,6 +62,8 @@ fn conditions_hold_or_do_not() {
         ("text()", false),
         ("parent is sequence", true),
         ("parent is filter", false),
+        ("../@onError = Failed", true),
+        ("../@name", false),
         ("message or property and @a = 2", false),
         ("(message or property) and @a = 1", true),
         ("not (message or text()) and not not *", true),

@@ -14,6 +14,9 @@ use crate::text::Span;
 /// many end tags.
 const LOOK_UP: usize = 128;
 
+/// The same for a text with so many problems that nobody will read about this one.
+const LOOK_UP_IN_GARBAGE: usize = 8;
+
 /// Where the name is in an end tag.
 pub(in super::super) fn close_name(source: &str, close: Span) -> Span {
     let bytes = close.of(source).as_bytes();
@@ -48,7 +51,8 @@ impl<'s> Parser<'s> {
         {
             return self.close_at(depth, start, end);
         }
-        let looked_at = self.open.len().saturating_sub(LOOK_UP);
+        let levels = if self.problems.is_full() { LOOK_UP_IN_GARBAGE } else { LOOK_UP };
+        let looked_at = self.open.len().saturating_sub(levels);
         let found = self
             .open
             .iter()
@@ -108,6 +112,9 @@ impl<'s> Parser<'s> {
         if name.is_empty() {
             return true;
         }
+        if self.problems.is_full() {
+            return false;
+        }
         // An element of this name has just been closed: once too often is likelier than a slip.
         if self.last_child_name(current) == Some(name) {
             return false;
@@ -152,6 +159,10 @@ impl<'s> Parser<'s> {
     fn close_at(&mut self, depth: usize, start: usize, end: usize) {
         self.abandon(depth + 1, start);
         let Some(node) = self.open.pop() else { return };
+        let element = self.element(node);
+        if element.tag_end == TagEnd::Missing {
+            self.problems.tag_is_open(Span::new(self.node(node).span.start, element.name_end));
+        }
         let next = self.nodes.len() as u32;
         if let Some(data) = self.nodes.get_mut(node as usize) {
             data.span.end = end as u32;

@@ -92,7 +92,12 @@ impl Parser<'_> {
         let length = rest.iter().take_while(|byte| name::is_name_byte(**byte)).count();
         let target = self.source.get(start + 2..start + 2 + length).unwrap_or_default();
         let is_declaration = target.eq_ignore_ascii_case("xml");
-        let found = memchr::memmem::find(rest, b"?>");
+        // Remembered, so that many instructions without an end do not each search the whole text.
+        if self.instruction_end < start + 2 {
+            let found = memchr::memmem::find(rest, b"?>");
+            self.instruction_end = found.map_or(usize::MAX, |found| start + 2 + found);
+        }
+        let found = Some(self.instruction_end).filter(|end| *end != usize::MAX).map(|end| end - start - 2);
         // `<?xml version="1.0">` is a usual slip; a declaration never contains a tag.
         let found = found.filter(|found| {
             !is_declaration || memchr::memchr(b'<', rest.get(..*found).unwrap_or_default()).is_none()
@@ -106,8 +111,8 @@ impl Parser<'_> {
         }
         let first = if self.source.starts_with(BOM) { BOM.len() } else { 0 };
         if is_declaration && start != first {
-            let blank =
-                self.bytes.get(first..start).unwrap_or_default().iter().all(|byte| name::is_space(*byte));
+            let blank = self.nodes.len() < 2
+                && self.bytes.get(first..start).unwrap_or_default().iter().all(|byte| name::is_space(*byte));
             self.problems.add_with(span(start, end), || {
                 let fix = if blank {
                     Fix::safe("Remove the white space before it", vec![Edit::remove(span(first, start))])

@@ -155,6 +155,9 @@ impl Parser<'_> {
     /// The quote that really ends a value which seems to end at `cut`: the first one after which the tag goes on well
     /// and before which all brackets are closed, else the first after which the tag goes on well.
     fn real_end(&self, start: usize, cut: usize, quote: u8) -> Option<usize> {
+        if self.problems.is_full() {
+            return None;
+        }
         let rest = self.bytes.get(cut + 1..).unwrap_or_default();
         let rest = rest.get(..LONGEST).unwrap_or(rest);
         let stop = tag_start(rest).unwrap_or(rest.len());

@@ -51,7 +51,8 @@ fn missing(
 ) {
     let element = placed.element;
     let exists = subject.runtime.has(attribute.since, attribute.until);
-    if !exists || element.attribute(&attribute.name).is_some() {
+    let there = element.value(&attribute.name);
+    if !exists || there.is_some_and(|value| !(attribute.blank && value.trim().is_empty())) {
         return;
     }
     let name = &attribute.name;

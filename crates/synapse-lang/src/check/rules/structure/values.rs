@@ -88,12 +88,12 @@ fn truth(value: &Value<'_>, flavour: Boolean, wrong: Option<Class>, findings: &m
     let trimmed = text.trim();
     let is = |word: &str| trimmed.eq_ignore_ascii_case(word);
     let (read_as, clear) = match flavour {
-        Boolean::Closed if !(is("true") || is("false")) => {
-            return refused(value, wrong.unwrap_or(Class::Deploy), findings);
+        Boolean::Closed | Boolean::Explicit => {
+            if !value.kind.takes(text) {
+                refused(value, wrong.unwrap_or(Class::Deploy), findings);
+            }
+            return;
         }
-        // Whatever else is written is said to be neither, and the default stays.
-        Boolean::Closed | Boolean::Explicit if is("true") || is("false") => return,
-        Boolean::Closed | Boolean::Explicit => ("nothing", false),
         Boolean::AnyCase => ("false", is("true") || is("false")),
         Boolean::Exact => ("false", text == "true" || is("false")),
         Boolean::Lenient => ("false", ["true", "yes", "1", "false", "no", "0"].iter().any(|word| is(word))),

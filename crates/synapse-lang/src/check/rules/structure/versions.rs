@@ -42,6 +42,20 @@ impl Rule for Versions {
                     element.name()
                 );
                 findings.report(UNREAD, attribute.name_span(), message).severity(Severity::Warning);
+                continue;
+            }
+            let value = attribute.value();
+            let newer = known
+                .newer
+                .iter()
+                .find(|one| one.value == value)
+                .and_then(|one| later(Some(one.since), runtime));
+            if let Some(since) = newer {
+                let message = format!(
+                    "{}={value:?} is understood from {since} on; this project runs on {runtime}",
+                    attribute.local()
+                );
+                findings.report(NOT_YET, attribute.value_span(), message);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Holds the data against real artifacts: nothing in a document that deploys may be called wrong.
+//! Holds the data against documents: real artifacts, of which nothing may be called wrong, the examples, and mistakes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use roxmltree::Node as Xml;
 
 use crate::diagnostic::Class;
-use crate::model::{Content, Element, Kind, Model, Node, Parameter, Place, SYNAPSE_NAMESPACE};
+use crate::model::{Content, Element, Kind, Model, Node, Parameter, Place, SYNAPSE_NAMESPACE, TextValue};
 
 struct Here<'a, 'i>(Xml<'a, 'i>);
 
@@ -32,6 +32,9 @@ impl Node for Here<'_, '_> {
     }
     fn parent(&self) -> Option<&str> {
         self.0.parent_element().map(|parent| parent.tag_name().name())
+    }
+    fn parent_attribute(&self, name: &str) -> Option<&str> {
+        self.0.parent_element().and_then(|parent| parent.attribute(name))
     }
     fn child_values(&self, child: &str, attribute: &str) -> Vec<Option<&str>> {
         elements(self.0)
@@ -77,6 +80,9 @@ impl Report {
                 }
                 continue;
             };
+            if attribute.blank && value.is_empty() {
+                continue;
+            }
             let dynamic = match attribute.place {
                 Place::Literal => false,
                 Place::Resolved => value.starts_with('$'),
@@ -113,7 +119,8 @@ impl Report {
                 self.say(child.extra, file, node, &format!("has {count} {}", part.name));
             }
         }
-        if let Some(text) = &element.text {
+        let holds = |text: &&TextValue| text.when.as_ref().is_none_or(|when| when.holds(&here, element));
+        if let Some(text) = element.text.as_ref().filter(holds) {
             let written: String =
                 node.children().filter_map(|child| child.text().filter(|_| child.is_text())).collect();
             let written = written.trim();
@@ -153,7 +160,7 @@ impl Report {
             let text =
                 given.iter().find(|one| one.attribute("name") == Some(&wanted.name)).and_then(Xml::text);
             if text.is_some_and(|text| !text.starts_with('$') && !wanted.value.takes(text.trim())) {
-                self.say(Class::Fault, file, node, &format!("has {}={text:?}", wanted.name));
+                self.say(wanted.wrong, file, node, &format!("has {}={text:?}", wanted.name));
             }
         }
         let known = |name: &str| {
@@ -286,4 +293,156 @@ fn examples_follow_the_data() {
         }
     }
     assert!(count > 50, "only {count} examples");
+}
+
+/// What the data say about a document: the wrong and the softer findings, without their places.
+fn findings(xml: &str) -> Vec<String> {
+    let model = Model::get();
+    let mediator =
+        xml.trim_start_matches('<').split([' ', '/', '>']).next().and_then(|name| model.mediator(name));
+    let text = match mediator {
+        Some(element) if !xml.contains("xmlns") => whole(element, xml),
+        _ => xml.to_owned(),
+    };
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let root = document.root_element();
+    let artifact =
+        model.artifact(root.tag_name().name(), root.tag_name().namespace().unwrap_or_default()).unwrap();
+    let mut report = Report::default();
+    report.walk(model, Path::new(""), artifact, root);
+    let wrong = report.wrong.iter().map(|line| line.split_once(": ").map_or("", |(_, what)| what).to_owned());
+    wrong.chain(report.softer.into_keys()).collect()
+}
+
+/// Mistakes the runtime refuses or passes over; every one must be found, and nothing else with it.
+#[test]
+fn mistakes_are_found() {
+    for (xml, expect) in [
+        (r#"<log level="FULL"/>"#, &[r#"<log> has @level="FULL""#][..]),
+        (r#"<log><property name="a" value=""/></log>"#, &["<property> has an empty @value"]),
+        (r#"<log><property name="a"/></log>"#, &["<property> a log property needs a value or an expression"]),
+        (
+            r#"<property name="a"/>"#,
+            &[
+                "<property> a property needs a value, an XML child or an expression; with more than one, the first of these counts",
+            ],
+        ),
+        (r#"<property name="a" action="remove"/>"#, &[]),
+        (r#"<property name="a" value="1" scope="synapse"/>"#, &[r#"<property> has @scope="synapse""#]),
+        (r#"<property name="a" value="1" group="1"/>"#, &["<property> group needs a pattern"]),
+        (r#"<variable name="a" value="1" type="int"/>"#, &[r#"<variable> has @type="int""#]),
+        (
+            r#"<variable name="a" value="1" expression="${payload}"/>"#,
+            &["ignored: <variable> a variable needs a value or an expression; with both, the value counts"],
+        ),
+        (
+            r#"<call-template target="t"><with-param name="a" expression="${payload}"/></call-template>"#,
+            &["<with-param> has no @value"],
+        ),
+        (
+            r#"<filter xpath="${true}"><else><drop/></else></filter>"#,
+            &[
+                "<filter> else needs a then beside it; without then every child is a step of the then branch",
+                "<else> is no mediator (in filter)",
+            ],
+        ),
+        (r#"<filter source="//a"><then/></filter>"#, &["<filter> source needs a regex"]),
+        (
+            r#"<in><sequence/></in>"#,
+            &["<sequence> a sequence is either a reference (key) or written in place (name)"],
+        ),
+        (
+            r#"<api name="a" context="/a" transports="" port="" xmlns="http://ws.apache.org/ns/synapse"><resource methods="" inSequence="" uri-template="/a" url-mapping=""><inSequence/></resource></api>"#,
+            &[],
+        ),
+        (
+            r#"<sequence key="a" onError="b"/>"#,
+            &["<sequence> a reference cannot have an onError; put it on the sequence it names"],
+        ),
+        (
+            r#"<foreach collection="${payload.a}" counter-variable="i"><sequence/></foreach>"#,
+            &[r#"<foreach> counter-variable needs parallel-execution="false""#],
+        ),
+        (
+            r#"<foreach collection="${payload.a}" update-original="false"><sequence/></foreach>"#,
+            &[
+                r#"<foreach> update-original="false" needs a target-variable"#,
+                r#"<foreach> update-original="false" needs a result-content-type"#,
+            ],
+        ),
+        (
+            r#"<scatter-gather content-type="JSON" target="variable"><aggregation expression="${payload}"/><sequence/></scatter-gather>"#,
+            &[
+                "<scatter-gather> has no @result-content-type",
+                r#"<scatter-gather> target="Variable" needs a target-variable"#,
+            ],
+        ),
+        (
+            r#"<iterate expression="//a" attachPath="//b"><target sequence="s"/></iterate>"#,
+            &[r#"<iterate> attachPath needs preservePayload="true""#],
+        ),
+        (
+            r#"<validate><schema key="a"/><on-fail/></validate>"#,
+            &["<on-fail> on-fail needs at least one step"],
+        ),
+        (
+            r#"<payloadFactory><format>{"a": 1}</format></payloadFactory>"#,
+            &["<format> an XML format needs an element; for JSON or text say so in media-type"],
+        ),
+        (
+            r#"<enrich><source type="body"/><target type="envelope"/></enrich>"#,
+            &["<enrich> the body cannot be copied to the envelope, to the body or to a key"],
+        ),
+        (r#"<transaction action="suspend"/>"#, &[r#"<transaction> has @action="suspend""#]),
+        (
+            r#"<script language="js" function="f">a</script>"#,
+            &["<script> function needs a key; a script written in place runs as a whole"],
+        ),
+        (
+            r#"<call><endpoint><http method="Fetch" uri-template="http://h"><timeout><responseAction>never</responseAction></timeout></http></endpoint></call>"#,
+            &[r#"<responseAction> has the text "never""#, r#"ignored: <http> has @method="Fetch""#],
+        ),
+        (
+            r#"<call><endpoint><http><suspendOnFailure><progressionFactor>1,5</progressionFactor></suspendOnFailure></http></endpoint></call>"#,
+            &[r#"<progressionFactor> has the text "1,5""#],
+        ),
+        (
+            r#"<call><endpoint/></call>"#,
+            &[
+                "<endpoint> an endpoint needs exactly one kind; of two, only the first in the runtime's order counts",
+            ],
+        ),
+        (
+            r#"<call><endpoint><http><authentication><oauth/></authentication></http></endpoint></call>"#,
+            &["<oauth> oauth needs exactly one grant"],
+        ),
+        (r#"<in><respondd/></in>"#, &["<respondd> is no mediator (in in)"]),
+        (
+            r#"<api name="a" context="a" version="1" transports="http https" xmlns="http://ws.apache.org/ns/synapse"><resource methods="GET,POST"/></api>"#,
+            &[
+                r#"<api> has @context="a""#,
+                r#"<api> has @transports="http https""#,
+                "<api> version needs a version-type: context or url",
+                r#"<resource> has @methods="GET,POST""#,
+            ],
+        ),
+        (
+            r#"<task name="t" xmlns="http://ws.apache.org/ns/synapse"><trigger interval="5" cron="0 * * * * ?"/></task>"#,
+            &["<trigger> cron and interval exclude each other"],
+        ),
+        (
+            r#"<proxy name="p" xmlns="http://ws.apache.org/ns/synapse"><target outSequence="s"/></proxy>"#,
+            &["<target> a target needs an inSequence or an endpoint"],
+        ),
+        (
+            r#"<messageProcessor name="p" xmlns="http://ws.apache.org/ns/synapse"/>"#,
+            &["<messageProcessor> has no @class", "<messageProcessor> has no @messageStore"],
+        ),
+        (
+            r#"<inboundEndpoint name="i" protocol="http" xmlns="http://ws.apache.org/ns/synapse"/>"#,
+            &["surprise: <inboundEndpoint> has no parameter inbound.http.port"],
+        ),
+    ] {
+        assert_eq!(findings(xml), expect, "{xml}");
+    }
 }
