@@ -137,3 +137,20 @@ fn the_unit_tests_of_the_runtime() {
     println!("{right} of {}", right + wrong.len());
     assert!(wrong.is_empty(), "{} differ", wrong.len());
 }
+
+#[test]
+fn the_template_tests_of_the_runtime() {
+    use synapse_lang::expr::template::{Media, fill_format};
+    let Some(folder) = folder() else { return };
+    for case in lines(&folder, "payload_template_cases.jsonl") {
+        let context =
+            context(json!({ "payload": case["payload"], "content_type": case["payload_content_type"] }));
+        let media = match case["media_type"].as_str() {
+            Some("json") => Media::Json,
+            Some("xml") => Media::Xml,
+            _ => Media::Text,
+        };
+        let filled = fill_format(case["template"].as_str().unwrap_or_default(), media, &[], &context);
+        assert_eq!(filled.as_deref().ok(), case["expected"].as_str(), "{} {filled:?}", case["id"]);
+    }
+}

@@ -99,7 +99,9 @@ pub fn scan(text: &str, rule: Rule) -> Template {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let number = rest.get(..digits).and_then(|digits| digits.parse().ok()).unwrap_or(u32::MAX);
             let end = dollar + 1 + digits;
-            template.placeholders.push(Placeholder { span: span(dollar, end), kind: PlaceholderKind::Argument(number) });
+            template
+                .placeholders
+                .push(Placeholder { span: span(dollar, end), kind: PlaceholderKind::Argument(number) });
             end
         } else {
             dollar + 1
@@ -117,7 +119,8 @@ fn braces(text: &str, dollar: usize, rule: Rule, template: &mut Template) -> usi
         (Rule::Message, Some(first)) => first.len_utf8(),
         _ => 0,
     };
-    let Some(length) = inside.get(skipped..).and_then(|rest| rest.find('}')).map(|found| found + skipped) else {
+    let Some(length) = inside.get(skipped..).and_then(|rest| rest.find('}')).map(|found| found + skipped)
+    else {
         template.findings.push(Finding { span: span(dollar, text.len()), kind: FindingKind::Unclosed });
         return start;
     };
@@ -141,7 +144,8 @@ fn braces(text: &str, dollar: usize, rule: Rule, template: &mut Template) -> usi
     }
     let before = dollar.checked_sub(1).and_then(|before| text.as_bytes().get(before));
     let free = template.placeholders.last().is_none_or(|last| (last.span.end as usize) < dollar);
-    let quoted = rule == Rule::Format && before == Some(&b'"') && free && text.as_bytes().get(end + 1) == Some(&b'"');
+    let quoted =
+        rule == Rule::Format && before == Some(&b'"') && free && text.as_bytes().get(end + 1) == Some(&b'"');
     let expression = span(start, end);
     let (whole, kind, next) = if quoted {
         (span(dollar - 1, end + 2), PlaceholderKind::Quoted(expression), end + 2)
@@ -279,7 +283,9 @@ fn plain(value: Option<Value>, at: Span, media: Media) -> Result<String, Templat
     let Some(value) = value else { return Ok(String::new()) };
     let text = print(&value, at)?;
     Ok(match (&value, media) {
-        (Value::Json(json @ (Json::Object(_) | Json::Array(_))), Media::Xml) => xml_payload::to_xml_inside(json),
+        (Value::Json(json @ (Json::Object(_) | Json::Array(_))), Media::Xml) => {
+            xml_payload::to_elements(json)
+        }
         (Value::Json(Json::Object(_) | Json::Array(_)), _) => text,
         (_, Media::Json) if is_xml(&text) => xml_to_json(&text),
         (Value::Xml(_) | Value::Nodes(_), Media::Xml) => text,
@@ -293,7 +299,7 @@ fn quoted(value: Option<Value>, at: Span, media: Media) -> Result<String, Templa
     let text = print(&value, at)?;
     Ok(match (&value, media) {
         (Value::Json(Json::Object(_) | Json::Array(_)), Media::Xml) => {
-            json::parse(&text).map(|json| xml_payload::to_xml_inside(&json)).unwrap_or(text)
+            json::parse(&text).map(|json| xml_payload::to_elements(&json)).unwrap_or(text)
         }
         (Value::Json(_), Media::Json) => escape_json(&text),
         (_, Media::Json) if is_xml(&text) => escape_json(&text),
@@ -314,12 +320,15 @@ fn replacement(text: &str, at: Span) -> Result<String, TemplateError> {
             '\\' => match rest.next() {
                 Some(escaped) => out.push(escaped),
                 None => {
-                    let message = "java.lang.IllegalArgumentException: character to be escaped is missing".to_owned();
+                    let message =
+                        "java.lang.IllegalArgumentException: character to be escaped is missing".to_owned();
                     return Err(TemplateError::Crash { at, message });
                 }
             },
             '$' => {
-                let message = "java.lang.IllegalArgumentException: a dollar sign in the text is read as a reference".to_owned();
+                let message =
+                    "java.lang.IllegalArgumentException: a dollar sign in the text is read as a reference"
+                        .to_owned();
                 return Err(TemplateError::Crash { at, message });
             }
             other => out.push(other),

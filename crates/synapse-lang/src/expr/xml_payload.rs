@@ -23,7 +23,9 @@ pub(super) fn envelope(context: &Context) -> String {
     } else {
         json::parse(body).map(|json| to_xml(&json)).unwrap_or_default()
     };
-    format!("<soapenv:Envelope xmlns:soapenv=\"{SOAP}\"><soapenv:Header/><soapenv:Body>{inside}</soapenv:Body></soapenv:Envelope>")
+    format!(
+        "<soapenv:Envelope xmlns:soapenv=\"{SOAP}\"><soapenv:Header/><soapenv:Body>{inside}</soapenv:Body></soapenv:Envelope>"
+    )
 }
 
 fn without_declaration(body: &str) -> &str {
@@ -37,9 +39,10 @@ fn without_declaration(body: &str) -> &str {
 fn is_envelope(body: &str) -> bool {
     let mut forest = Forest::default();
     forest.add(body).is_ok_and(|root| {
-        forest.children(root).into_iter().any(|child| {
-            matches!(forest.kind(child), Some(Kind::Element(name)) if name.local == "Envelope")
-        })
+        forest
+            .children(root)
+            .into_iter()
+            .any(|child| matches!(forest.kind(child), Some(Kind::Element(name)) if name.local == "Envelope"))
     })
 }
 
@@ -161,8 +164,22 @@ pub(super) fn to_xml(json: &Json) -> String {
     }
 }
 
+/// The elements of JSON as XML, as payload formats take them out of the wrapper.
+pub(super) fn to_elements(json: &Json) -> String {
+    match json {
+        Json::Object(object) => object
+            .iter()
+            .map(|(name, value)| match value {
+                Json::Array(elements) => elements.iter().map(|element| member(name, element)).collect(),
+                other => member(name, other),
+            })
+            .collect(),
+        other => to_xml_inside(other),
+    }
+}
+
 /// JSON as XML without the wrapper.
-pub(super) fn to_xml_inside(json: &Json) -> String {
+fn to_xml_inside(json: &Json) -> String {
     match json {
         Json::Object(object) => object.iter().map(|(name, value)| members(name, value)).collect(),
         Json::Array(elements) => elements.iter().map(|element| member("jsonElement", element)).collect(),
@@ -185,7 +202,11 @@ fn members(name: &str, value: &Json) -> String {
 fn member(name: &str, value: &Json) -> String {
     let valid = name.starts_with(|first: char| first.is_alphabetic() || first == '_')
         && name.chars().all(|one| one.is_alphanumeric() || matches!(one, '_' | '-' | '.'));
-    let name = if valid { name.to_owned() } else { format!("_JsonReader_PS_{}", name.replace(|one: char| !one.is_alphanumeric(), "_")) };
+    let name = if valid {
+        name.to_owned()
+    } else {
+        format!("_JsonReader_PS_{}", name.replace(|one: char| !one.is_alphanumeric(), "_"))
+    };
     match to_xml_inside(value).as_str() {
         "" => format!("<{name}/>"),
         inside => format!("<{name}>{inside}</{name}>"),

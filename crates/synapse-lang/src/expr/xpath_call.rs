@@ -38,8 +38,13 @@ fn node_text(forest: &Forest, node: NodeRef) -> String {
     }
 }
 
-fn evaluate<'a>(context: &'a Context, path: &str, variable: Option<&str>) -> Result<(World<'a>, Value), Failure> {
-    let mut world = World { context, forest: Forest::default(), envelope: None, start: None, variables: BTreeMap::new() };
+fn evaluate<'a>(
+    context: &'a Context,
+    path: &str,
+    variable: Option<&str>,
+) -> Result<(World<'a>, Value), Failure> {
+    let mut world =
+        World { context, forest: Forest::default(), envelope: None, start: None, variables: BTreeMap::new() };
     let full = match variable {
         None => {
             world.add_message();
@@ -94,9 +99,9 @@ impl<'a> World<'a> {
     /// The element of an envelope by its local name.
     fn envelope_child(&self, name: &str) -> Option<NodeRef> {
         let children = self.forest.children(self.envelope?);
-        children.into_iter().find(|child| {
-            matches!(self.forest.kind(*child), Some(Kind::Element(found)) if found.local == name)
-        })
+        children.into_iter().find(
+            |child| matches!(self.forest.kind(*child), Some(Kind::Element(found)) if found.local == name),
+        )
     }
 
     /// Starts in the document of a field of a map.
@@ -136,7 +141,8 @@ impl<'a> World<'a> {
             "transport" => context.headers.get(name),
             "func" => context.func.as_ref().and_then(|parameters| parameters.get(name)),
             "registry" => {
-                let (path, property) = name.split_once('@').map_or((name, None), |(path, name)| (path, Some(name)));
+                let (path, property) =
+                    name.split_once('@').map_or((name, None), |(path, name)| (path, Some(name)));
                 let resource = context.reg.get(path);
                 let text = match property {
                     Some(property) => resource.and_then(|resource| resource.property(property)),
@@ -182,7 +188,9 @@ impl Environment for World<'_> {
             (None, "body") => nodes(self.envelope_child("Body")),
             (None, "header") => nodes(self.envelope_child("Header")),
             (None, "env") => nodes(self.envelope),
-            (None | Some("ctx"), name) => Value::Text(self.context.syn.get(name).cloned().unwrap_or_default()),
+            (None | Some("ctx"), name) => {
+                Value::Text(self.context.syn.get(name).cloned().unwrap_or_default())
+            }
             (Some("axis2"), name) => Value::Text(self.property("axis2", name)),
             (Some("trp"), name) => Value::Text(self.property("transport", name)),
             (Some("func"), name) => Value::Text(self.property("func", name)),
