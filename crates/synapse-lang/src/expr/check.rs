@@ -18,8 +18,8 @@ mod env;
 mod equality;
 mod filters;
 mod fold;
-mod infer;
 mod indices;
+mod infer;
 mod kind;
 mod literals;
 mod names;
@@ -43,6 +43,9 @@ use crate::diagnostic::{Class, Code, Edit, Fix, Severity};
 use crate::pages;
 use crate::text::Span;
 use infer::Inference;
+
+/// More findings than anybody reads in one expression.
+const MOST: usize = 100;
 
 /// A finding in an expression. Places count from the start of the expression's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +88,7 @@ pub fn check_parsed(expression: &Expression, env: &Env) -> Vec<ExprFinding> {
     dropped::look(expression, &mut look);
     look.visit(&expression.root);
     let mut found = look.found;
+    found.truncate(MOST);
     found.sort_by_key(|one| (one.span.start, one.code, one.span.end));
     found.dedup_by(|a, b| a.code == b.code && a.span == b.span);
     found
@@ -160,6 +164,9 @@ impl Look<'_> {
     }
 
     fn visit(&mut self, node: &Node) {
+        if self.found.len() >= MOST {
+            return;
+        }
         precedence::look(node, self);
         coercion::look(node, self);
         equality::look(node, self);
