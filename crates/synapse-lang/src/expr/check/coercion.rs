@@ -31,6 +31,7 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
         Operator::Add if b.is(Kind::TEXT) => pair.auto(left, look),
         _ => {}
     }
+    pair.probably_long(look);
     pair.elements(look);
     if *operator == Operator::Divide {
         pair.division(look);
@@ -92,6 +93,9 @@ impl<'a> Pair<'a> {
     }
 
     fn logical(&self, look: &mut Look<'_>) {
+        if self.default(look) {
+            return;
+        }
         for (operand, kind) in self.operands() {
             if !kind.cannot_be(Kind::BOOLEAN) {
                 continue;
@@ -108,6 +112,26 @@ impl<'a> Pair<'a> {
                 finding.review("Read it as a boolean", around(operand, "boolean(", ")"));
             }
         }
+    }
+
+    /// `x || 'default'`, as other languages have it.
+    fn default(&self, look: &mut Look<'_>) -> bool {
+        let literal = matches!(self.right.ungrouped().kind, NodeKind::Text(_) | NodeKind::Number(_));
+        let reads = matches!(
+            self.left.ungrouped().kind,
+            NodeKind::Payload(_) | NodeKind::Variable(_) | NodeKind::Lookup(_)
+        );
+        if self.operator != Operator::Or || !literal || !reads {
+            return false;
+        }
+        let (value, default) = (look.text(self.left).to_owned(), look.text(self.right).to_owned());
+        let text = format!("exists({value}) ? {value} : {default}");
+        let message = format!("`or` joins booleans and gives no default: write `{text}`");
+        let whole = self.node.span.of(look.source) == look.source.trim();
+        let edit = Edit::replace(self.node.span, if whole { text.clone() } else { format!("({text})") });
+        look.report(codes::LOGICAL_KIND, self.node.span, message)
+            .review(format!("Write `{text}`"), vec![edit]);
+        true
     }
 
     fn order(&self, look: &mut Look<'_>) {
@@ -138,6 +162,29 @@ impl<'a> Pair<'a> {
         let message = format!("`{sign}` knows ints and doubles, and this is a long: wrap it in `float()`");
         let edits = around(long, "float(", ")");
         look.report(codes::LONG_ORDER, long.span, message).safe("Wrap it in `float()`", edits);
+    }
+
+    /// `now() - x` is a long for every x but a double.
+    fn probably_long(&self, look: &mut Look<'_>) {
+        if !matches!(
+            self.operator,
+            Operator::Less | Operator::LessEqual | Operator::Greater | Operator::GreaterEqual
+        ) {
+            return;
+        }
+        for (operand, kind) in self.operands() {
+            let numbers = kind.and(Kind::NUMERIC);
+            if !numbers.may_be(Kind::LONG) || numbers.may_be(Kind::INT) {
+                continue;
+            }
+            let message = format!(
+                "`{}` knows ints and doubles, and this is a long unless a double takes part in it: wrap it in `float()`",
+                self.operator.symbol()
+            );
+            look.report(codes::LONG_ORDER, operand.span, message)
+                .at_most(crate::diagnostic::Severity::Warning)
+                .safe("Wrap it in `float()`", around(operand, "float(", ")"));
+        }
     }
 
     fn text(&self, look: &mut Look<'_>) {

@@ -14,7 +14,7 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
         }
         NodeKind::Text(text) => escapes(node, text, look),
         NodeKind::Call(call) if matches!(&*call.name, "object" | "array" | "isObject" | "isArray") => {
-            json(call, look)
+            json(call, look);
         }
         // Patterns may hold backslashes of their own.
         NodeKind::Call(call) if call.name == "split" => {
