@@ -286,9 +286,10 @@ fn plain(value: Option<Value>, at: Span, media: Media) -> Result<String, Templat
         (Value::Json(json @ (Json::Object(_) | Json::Array(_))), Media::Xml) => {
             xml_payload::to_elements(json)
         }
-        (Value::Json(Json::Object(_) | Json::Array(_)), _) => text,
+        (Value::Json(Json::Object(_) | Json::Array(_)), _)
+        | (Value::Xml(_) | Value::Nodes(_), Media::Xml) => text,
         (_, Media::Json) if is_xml(&text) => xml_to_json(&text),
-        (Value::Xml(_) | Value::Nodes(_), Media::Xml) => text,
+        (Value::Json(_), Media::Json) => escape_json(&text),
         (_, Media::Xml) if !is_xml(&text) => escape_xml(&text),
         _ => text,
     })

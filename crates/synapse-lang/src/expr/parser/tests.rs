@@ -1,7 +1,7 @@
 //! What parses and how, what does not and what is said about it.
 
 use super::*;
-use crate::expr::ast::Node;
+use crate::expr::ast::{IndexKind, StepKind};
 
 /// The tree as an S-expression.
 fn show(node: &Node) -> String {
