@@ -158,6 +158,15 @@ impl Look<'_> {
         self.muted.contains(&std::ptr::from_ref(node).addr())
     }
 
+    /// A conditional in the place of a node, in parentheses where it would otherwise take in its neighbours.
+    fn conditional(&self, node: &Node, text: String) -> Edit {
+        let before = Span::new(0, node.span.start).of(self.source).trim_end();
+        let after = self.source.get(node.span.end as usize..).unwrap_or_default().trim_start();
+        let alone =
+            (before.is_empty() || before.ends_with('(')) && (after.is_empty() || after.starts_with(')'));
+        Edit::replace(node.span, if alone { text } else { format!("({text})") })
+    }
+
     /// Whether something was found in a part of the text.
     fn found_in(&self, span: Span) -> bool {
         self.found.iter().any(|one| one.severity >= Severity::Warning && span.covers(one.span))
@@ -217,7 +226,7 @@ impl ExprFinding {
     fn new(code: u16, span: Span, message: impl Into<String>) -> Self {
         let (class, severity) = pages::page(Code(code))
             .map_or((Class::Surprise, Severity::Error), |page| (page.class, page.severity));
-        Self { code, span, message: message.into(), severity, class, fixes: Vec::new() }
+        Self { code, span, message: sentence(&message.into()), severity, class, fixes: Vec::new() }
     }
 
     /// Not worse than that.
@@ -242,6 +251,15 @@ impl ExprFinding {
 
     fn review(&mut self, title: impl Into<String>, edits: Vec<Edit>) -> &mut Self {
         self.fix(Fix::review(title, edits))
+    }
+}
+
+/// A message begins like a sentence, unless it begins with code.
+fn sentence(message: &str) -> String {
+    let mut rest = message.chars();
+    match rest.next() {
+        Some(first) => first.to_uppercase().chain(rest).collect(),
+        None => String::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Operators and the kinds of their operands: nothing is converted, and what does not fit fails.
 
+use super::env::Wanted;
 use super::kind::{Atom, Kind};
 use super::operators;
 use super::{Look, around, codes, paths};
@@ -31,6 +32,7 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
         Operator::Add if b.is(Kind::TEXT) => pair.auto(left, look),
         _ => {}
     }
+    pair.nodes(look);
     pair.probably_long(look);
     pair.elements(look);
     if *operator == Operator::Divide {
@@ -127,8 +129,7 @@ impl<'a> Pair<'a> {
         let (value, default) = (look.text(self.left).to_owned(), look.text(self.right).to_owned());
         let text = format!("exists({value}) ? {value} : {default}");
         let message = format!("`or` joins booleans and gives no default: write `{text}`");
-        let whole = self.node.span.of(look.source) == look.source.trim();
-        let edit = Edit::replace(self.node.span, if whole { text.clone() } else { format!("({text})") });
+        let edit = look.conditional(self.node, text.clone());
         look.report(codes::LOGICAL_KIND, self.node.span, message)
             .review(format!("Write `{text}`"), vec![edit]);
         true
@@ -162,6 +163,24 @@ impl<'a> Pair<'a> {
         let message = format!("`{sign}` knows ints and doubles, and this is a long: wrap it in `float()`");
         let edits = around(long, "float(", ")");
         look.report(codes::LONG_ORDER, long.span, message).safe("Wrap it in `float()`", edits);
+    }
+
+    /// `xpath()` where the value itself is wanted.
+    fn nodes(&self, look: &mut Look<'_>) {
+        if look.env().wanted != Wanted::Object
+            || matches!(self.operator, Operator::Equal | Operator::NotEqual)
+        {
+            return;
+        }
+        for (operand, kind) in self.operands() {
+            if kind.is(Kind::of(&[Atom::Text, Atom::Nodes])) && kind.may_be(Kind::one(Atom::Nodes)) {
+                let message = format!(
+                    "where the value itself is wanted `xpath()` gives nodes, which `{}` does not take: give the variable the type STRING",
+                    self.operator.symbol()
+                );
+                look.report(codes::XPATH_OBJECT, operand.span, message);
+            }
+        }
     }
 
     /// `now() - x` is a long for every x but a double.

@@ -168,7 +168,7 @@ fn repairs_are_what_was_meant() {
     repairs("payload.a & payload.b", "payload.a && payload.b");
     repairs(
         "(payload.a > 1) and (exists(vars.x) and (vars.x > 1))",
-        "(payload.a > 1) and ((exists(vars.x) ? (vars.x > 1) : false))",
+        "(payload.a > 1) and (exists(vars.x) ? (vars.x > 1) : false)",
     );
     repairs("vars['a b'].c", "vars[\"a b\"].c");
     repairs("array('[\"a\"]')", "array(\"[\\\"a\\\"]\")");
