@@ -31,6 +31,7 @@ mod sample;
 mod shape;
 mod signatures;
 mod syntax;
+mod texts;
 
 pub use env::{Env, InTemplate, Known, Wanted};
 pub use kind::{Atom, Kind};

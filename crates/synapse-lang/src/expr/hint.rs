@@ -1,5 +1,7 @@
 //! What people meant when they wrote something that does not parse: the well-known traps, each with its way out.
 
+mod elsewhere;
+
 use super::functions;
 use super::lexer::{Lexed, Token, TokenKind};
 use super::parser::{Problem, SyntaxError};
@@ -105,7 +107,7 @@ pub(super) fn explain(text: &str, lexed: &Lexed, error: &SyntaxError) -> Option<
         Problem::TooDeep | Problem::TooLong => None,
         Problem::Empty => Some(Hint::say(Trap::Empty, "write a value, such as `payload.name`")),
         Problem::Leftover { .. } | Problem::Unexpected { .. } => quote(&scene)
-            .or_else(|| elsewhere(&scene))
+            .or_else(|| elsewhere::form(&scene))
             .or_else(|| after_dot(&scene))
             .or_else(|| in_filter(&scene))
             .or_else(|| operand(&scene))
@@ -121,44 +123,6 @@ fn quote(scene: &Scene<'_>) -> Option<Hint> {
     (stray && here).then(|| {
         Hint::say(Trap::Quote, "a string does not end, or holds an escape other than \\b \\t \\n \\f \\r \\\" \\' \\\\ \\/ \\uXXXX")
     })
-}
-
-/// Forms of other languages: `$ctx:x`, `a ?? b`, `a?.b`, `payload.$ref`.
-fn elsewhere(scene: &Scene<'_>) -> Option<Hint> {
-    let dollar = scene.kind(-1) == Some(TokenKind::Payload) && scene.word(-1) == "$";
-    if dollar && scene.kind(-2) == Some(TokenKind::Dot) && scene.kind(0) == Some(TokenKind::Identifier) {
-        let name = scene.between(-1, 0).of(scene.text).to_owned();
-        return Some(Hint::replace(
-            Trap::AfterDot,
-            format!("`{name}` cannot follow a dot: write `[\"{name}\"]`"),
-            scene.between(-2, 0),
-            format!("[\"{name}\"]"),
-        ));
-    }
-    if dollar && scene.kind(1) == Some(TokenKind::Colon) {
-        let root = match scene.word(0) {
-            "ctx" => "props.synapse",
-            "axis2" => "props.axis2",
-            "trp" => "headers",
-            "func" => "params.functionParams",
-            "url" => "params.queryParams",
-            _ => return None,
-        };
-        let name = scene.word(2);
-        let message = format!("`${}:{name}` is XPath: write `{root}.{name}`", scene.word(0));
-        return Some(Hint::replace(Trap::Name, message, scene.between(-1, 2), format!("{root}.{name}")));
-    }
-    match (scene.kind(-1), scene.kind(0)) {
-        (Some(TokenKind::Question), Some(TokenKind::Question)) => Some(Hint::say(
-            Trap::Other,
-            "there is no operator for defaults: write `exists(payload.x) ? payload.x : 'default'`",
-        )),
-        (Some(TokenKind::Question), Some(TokenKind::Dot)) => Some(Hint::say(
-            Trap::Other,
-            "there is no `?.`: ask first, as in `exists(payload.x.y) ? payload.x.y : ''`",
-        )),
-        _ => None,
-    }
 }
 
 /// What stands behind a dot and cannot.
@@ -335,41 +299,6 @@ fn unfinished(scene: &Scene<'_>) -> Option<Hint> {
     }
 }
 
-/// Functions of other languages, and what stands for them here.
-const MEANT: &[(&str, &str)] = &[
-    ("ceiling", "ceil"),
-    ("coalesce", "`exists(a) ? a : b`"),
-    ("concat", "`a + b`"),
-    ("count", "length"),
-    ("date", "`formatDateTime(now(), 'yyyy-MM-dd')`"),
-    ("double", "float"),
-    ("get-property", "`props.synapse.x`, `props.axis2.x` or `headers.x`"),
-    ("if", "`condition ? a : b`"),
-    ("int", "integer"),
-    ("isEmpty", "`length(x) == 0`"),
-    ("isNull", "`not(exists(x))`"),
-    ("json-eval", "the path itself, as in `payload.a.b`"),
-    ("len", "length"),
-    ("lower", "toLower"),
-    ("lower-case", "toLower"),
-    ("lowercase", "toLower"),
-    ("number", "float"),
-    ("parseFloat", "float"),
-    ("parseInt", "integer"),
-    ("size", "length"),
-    ("starts-with", "startsWith"),
-    ("str", "string"),
-    ("string-length", "length"),
-    ("substr", "subString"),
-    ("toInteger", "integer"),
-    ("toLowerCase", "toLower"),
-    ("toString", "string"),
-    ("toUpperCase", "toUpper"),
-    ("upper", "toUpper"),
-    ("upper-case", "toUpper"),
-    ("uppercase", "toUpper"),
-];
-
 fn identifier(scene: &Scene<'_>, word: &str) -> Hint {
     let span = scene.span(0);
     let lower = word.to_ascii_lowercase();
@@ -377,17 +306,8 @@ fn identifier(scene: &Scene<'_>, word: &str) -> Hint {
         return Hint::replace(Trap::Case, format!("case matters: write `{lower}`"), span, lower);
     }
     if scene.kind(1) == Some(TokenKind::OpenParen) {
-        if let Some((_, meant)) = MEANT.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
-            return if functions::find(meant).is_some() {
-                Hint::replace(
-                    Trap::Function,
-                    format!("there is no function `{word}`; it is called `{meant}`"),
-                    span,
-                    *meant,
-                )
-            } else {
-                Hint::say(Trap::Function, format!("there is no function `{word}`: write {meant}"))
-            };
+        if let Some(hint) = elsewhere::function(word, span) {
+            return hint;
         }
         let names = functions::all().iter().map(|one| one.name.as_str());
         return match nearest(word, names) {

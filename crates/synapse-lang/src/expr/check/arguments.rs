@@ -1,8 +1,8 @@
 //! Arguments of the wrong kind, for certain or for some data.
 
-use super::coercion::auto_text;
 use super::env::Wanted;
 use super::kind::{Atom, Kind};
+use super::texts::auto_text;
 use super::{Look, around, codes, signatures};
 use crate::diagnostic::{Edit, Fix};
 use crate::expr::ast::{Call, Node, NodeKind};
