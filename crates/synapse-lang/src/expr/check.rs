@@ -17,6 +17,7 @@ mod dropped;
 mod env;
 mod equality;
 mod filters;
+mod fit;
 mod fold;
 mod indices;
 mod infer;
@@ -34,6 +35,7 @@ mod syntax;
 mod texts;
 
 pub use env::{Env, InTemplate, Known, Wanted};
+pub use fit::Fit;
 pub use kind::{Atom, Kind};
 pub use shape::Shape;
 

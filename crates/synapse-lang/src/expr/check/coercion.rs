@@ -71,7 +71,6 @@ impl<'a> Pair<'a> {
                 self.operator.symbol()
             );
             look.report(codes::MANY_AS_ONE, operand.span, message)
-                .class(crate::diagnostic::Class::Empty)
                 .review("Take the first match", around(operand, "array(", ")[0]"));
             return;
         }

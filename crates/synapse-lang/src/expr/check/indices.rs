@@ -158,7 +158,6 @@ fn slice(step: &Step, parts: &[SlicePart], look: &mut Look<'_>) {
     if bounds == 0 {
         let message = "a slice without bounds crashes: write `[*]`";
         look.report(codes::SLICE, step.span, message)
-            .class(Class::Crash)
             .safe("Write `[*]`", vec![Edit::replace(step.span, "[*]")]);
     } else if colons == 2 && !matches!(parts.last(), Some(SlicePart::Colon)) {
         let message = if matches!(parts, [SlicePart::Colon, SlicePart::Colon, _]) {
@@ -166,6 +165,6 @@ fn slice(step: &Step, parts: &[SlicePart], look: &mut Look<'_>) {
         } else {
             "the step of a slice is ignored: `[0:3:2]` is `[0:3]`"
         };
-        look.report(codes::SLICE, step.span, message).at_most(Severity::Warning);
+        look.report(codes::SLICE, step.span, message).class(Class::Surprise).at_most(Severity::Warning);
     }
 }

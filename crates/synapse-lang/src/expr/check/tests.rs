@@ -76,6 +76,33 @@ fn kinds_follow_the_engine() {
 }
 
 #[test]
+fn variables_take_exactly_their_type() {
+    let table = [
+        ("1 + 2", "DOUBLE", Some(Fit::Never)),
+        ("1 + 2", "INTEGER", Some(Fit::Sometimes)),
+        ("5 - 2", "INTEGER", Some(Fit::Always)),
+        ("payload.list[0] + 1", "INTEGER", Some(Fit::Never)),
+        ("payload.list[0]", "INTEGER", Some(Fit::Sometimes)),
+        ("now()", "INTEGER", Some(Fit::Never)),
+        ("now()", "LONG", Some(Fit::Always)),
+        ("length(payload.s)", "LONG", Some(Fit::Never)),
+        ("payload.a > 1", "BOOLEAN", Some(Fit::Always)),
+        ("headers.flag", "BOOLEAN", Some(Fit::Never)),
+        ("headers.n", "INTEGER", Some(Fit::Sometimes)),
+        ("1 + 'a'", "INTEGER", Some(Fit::Never)),
+        ("split(payload.s, ',')", "JSON", Some(Fit::Always)),
+        ("'a'", "JSON", Some(Fit::Never)),
+        ("'a'", "STRING", Some(Fit::Always)),
+        ("1", "XML", Some(Fit::Never)),
+        ("vars.x", "INTEGER", Some(Fit::Sometimes)),
+        ("1", "NUMBER", None),
+    ];
+    for (text, declared, expected) in table {
+        assert_eq!(Fit::of(kind(text, &Env::default()), declared), expected, "{text} as {declared}");
+    }
+}
+
+#[test]
 fn kinds_are_called_by_names_people_know() {
     assert_eq!(Kind::AUTO.to_string(), "an int, a long, a double or a string");
     assert_eq!(Kind::one(Atom::ElementInt).or(Kind::one(Atom::Int)).to_string(), "an int");
@@ -170,6 +197,11 @@ fn repairs_are_what_was_meant() {
         "(payload.a > 1) and (exists(vars.x) and (vars.x > 1))",
         "(payload.a > 1) and (exists(vars.x) ? (vars.x > 1) : false)",
     );
+    repairs("$ctx:orderId", "props.synapse.orderId");
+    repairs("payload.$ref", "payload[\"$ref\"]");
+    repairs("uppercase(payload.s)", "toUpper(payload.s)");
+    repairs("payload.a || 'none'", "exists(payload.a) ? payload.a : 'none'");
+    repairs("now() - vars.start > 1000", "float(now() - vars.start) > 1000");
     repairs("vars['a b'].c", "vars[\"a b\"].c");
     repairs("array('[\"a\"]')", "array(\"[\\\"a\\\"]\")");
     repairs("payload.a <> 5", "payload.a != 5");
