@@ -17,6 +17,7 @@
 //! ```
 
 pub mod ast;
+pub mod check;
 pub mod context;
 pub mod eval;
 pub mod functions;

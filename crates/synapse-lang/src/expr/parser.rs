@@ -8,7 +8,7 @@ use super::ast::{
     Access, Call, Expression, Index, Lookup, Name, NameForm, Node, NodeKind, Operator, Place, Suffix,
     Variable,
 };
-use super::hint::{self, Hint};
+use super::hint::{self, Hint, Trap};
 use super::lexer::{Token, TokenKind, lex};
 use crate::text::Span;
 use std::collections::HashMap;
@@ -436,7 +436,7 @@ impl Parser<'_> {
             if !known {
                 let message = "`.property(name)` with a name belongs after `registry(path)`".to_owned();
                 let problem = Problem::Leftover { found: span.of(self.text).to_owned() };
-                return Err(SyntaxError { span, problem, hint: Some(Hint { message, edit: None }) });
+                return Err(SyntaxError { span, problem, hint: Some(Hint::say(Trap::Call, message)) });
             }
             Some(Suffix::Property { span, arguments })
         } else {
