@@ -35,7 +35,8 @@ impl Severity {
 }
 
 /// What the runtime does with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Class {
     /// The artifact does not deploy.
     Deploy,

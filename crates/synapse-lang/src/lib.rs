@@ -9,5 +9,17 @@
 //!
 //! It must not know models, agents, editors, terminals, or where files lie: callers hand it text and names.
 
+pub mod check;
 pub mod diagnostic;
+pub mod expr;
+pub mod fix;
+pub mod java;
+pub mod json;
+pub mod jsonpath;
+pub mod model;
+pub mod near;
+pub mod pages;
+pub mod project;
+pub mod syntax;
 pub mod text;
+pub mod xpath;

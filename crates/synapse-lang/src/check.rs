@@ -1,0 +1,59 @@
+//! The checker: what the runtime would make of a document.
+//!
+//! A document is walked once: every element gets its place in the model ([`walk`]), every attribute and text that
+//! may hold a dynamic value is read the way the runtime reads that place ([`value`]), and the [`rules`] are shown
+//! both. A rule is one file with one job; what its codes mean stands on their pages.
+//!
+//! Invariant: nothing is an error that deploys and runs. Unknown attributes and the order of children never are.
+
+mod findings;
+pub mod rules;
+pub mod value;
+pub mod walk;
+
+use crate::diagnostic::Diagnostic;
+use crate::model::{Model, Version};
+use crate::project::Project;
+use crate::syntax::Document;
+
+pub use findings::{Finding, Findings};
+pub use rules::{Interest, Rule};
+
+/// A document and what is known about its surroundings.
+pub struct Subject<'a> {
+    /// The document.
+    pub document: &'a Document,
+    /// Its path in the project, with forward slashes, when it has one.
+    pub path: Option<&'a str>,
+    /// The runtime that it is meant for.
+    pub runtime: Version,
+    /// The project it belongs to; without one, references to other files are not looked up.
+    pub project: Option<&'a Project>,
+    /// What exists in the language.
+    pub model: &'static Model,
+    /// The elements with their places in the model.
+    pub tree: walk::Tree<'a>,
+}
+
+/// What a check may be told.
+#[derive(Clone, Copy, Default)]
+pub struct Setting<'a> {
+    /// The file's path in the project, with forward slashes.
+    pub path: Option<&'a str>,
+    /// The runtime; the newest one when it is not known.
+    pub runtime: Option<Version>,
+    /// The project the file belongs to.
+    pub project: Option<&'a Project>,
+}
+
+/// Checks a document. Findings come in the order of their places.
+#[must_use]
+pub fn check(document: &Document, setting: Setting<'_>) -> Vec<Diagnostic> {
+    let model = Model::get();
+    let runtime = setting.runtime.unwrap_or(Version::NEWEST);
+    let tree = walk::Tree::of(document, model);
+    let subject = Subject { document, path: setting.path, runtime, project: setting.project, model, tree };
+    let mut findings = Findings::default();
+    rules::run(&subject, &mut findings);
+    findings.finish()
+}

@@ -1,0 +1,6 @@
+//! Operations and connections of connectors.
+
+use super::Rule;
+
+/// The rules of this family.
+pub(super) static RULES: &[&dyn Rule] = &[];

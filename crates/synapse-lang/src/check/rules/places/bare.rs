@@ -1,0 +1,40 @@
+//! Expressions without `${}`: they are valid XPath, find nothing and say nothing.
+
+use crate::check::value::{Reading, Value};
+use crate::check::{Findings, Rule, Subject};
+use crate::diagnostic::{Edit, Fix};
+use crate::model::{Place, Version};
+
+use super::is_expression;
+
+const BARE: u16 = 201;
+
+/// An expression that is read as XPath.
+pub(super) struct Bare;
+
+impl Rule for Bare {
+    fn codes(&self) -> &'static [u16] {
+        &[BARE]
+    }
+
+    fn value(&self, subject: &Subject<'_>, value: &Value<'_>, findings: &mut Findings) {
+        let Reading::XPath(range) = &value.reading else { return };
+        if !matches!(value.place, Place::Path | Place::Value) || subject.runtime < Version::EXPRESSIONS {
+            return;
+        }
+        let text = value.text().get(range.clone()).unwrap_or_default().trim();
+        let bare = text.strip_prefix('$').filter(|rest| rest.starts_with("payload")).unwrap_or(text);
+        if !is_expression(bare) {
+            return;
+        }
+        let message = format!(
+            "{bare:?} is read as XPath here, looks for an element of that name and finds nothing; \
+             a Synapse expression stands in ${{}}"
+        );
+        let span = value.source_span(range.clone());
+        let edit = Edit::replace(span, value.written(&format!("${{{bare}}}")));
+        let refused = value.refuses.is_some();
+        let fix = (!refused).then(|| Fix::safe("Wrap it in ${}", vec![edit]));
+        findings.report(BARE, span, message).fix_if(fix);
+    }
+}

@@ -1,0 +1,213 @@
+//! The files of a project, and what they say about each other.
+//!
+//! Callers hand in texts and paths, one by one or from a folder ([`disk`]); afterwards every file can be checked with
+//! the others in view. Setting one file again costs what reading that file costs, whatever the size of the project.
+
+pub mod disk;
+mod facts;
+mod index;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+pub use facts::Facts;
+pub use index::{Definition, Parameter, Reference};
+
+use crate::check::{self, Setting};
+use crate::diagnostic::Diagnostic;
+use crate::model::{RefKind, Version};
+use crate::syntax::Document;
+
+/// A file of a project that is read.
+pub struct File {
+    document: Document,
+    definitions: Vec<Definition>,
+    references: Vec<Reference>,
+}
+
+impl File {
+    /// Its text as a tree.
+    #[must_use]
+    pub const fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// What it defines.
+    #[must_use]
+    pub fn definitions(&self) -> &[Definition] {
+        &self.definitions
+    }
+
+    /// What it names.
+    #[must_use]
+    pub fn references(&self) -> &[Reference] {
+        &self.references
+    }
+}
+
+/// The files of a project by their paths, relative to its root and with forward slashes.
+#[derive(Default)]
+pub struct Project {
+    files: BTreeMap<Arc<str>, File>,
+    others: BTreeSet<String>,
+    poms: BTreeMap<String, Facts>,
+    configs: BTreeMap<String, BTreeSet<String>>,
+    defined: HashMap<(RefKind, String), BTreeSet<Arc<str>>>,
+    named: HashMap<(RefKind, String), BTreeSet<Arc<str>>>,
+    runtime: Option<Version>,
+}
+
+impl Project {
+    /// Takes in a file, or its new text.
+    pub fn set(&mut self, path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) {
+        let (path, text) = (path.into(), text.into());
+        self.remove(&path);
+        let name = path.rsplit('/').next().unwrap_or_default();
+        if name == "pom.xml" {
+            self.poms.insert(path.to_string(), facts::pom(&text));
+        } else if name == "config.properties" {
+            self.configs.insert(path.to_string(), facts::config_keys(&text));
+        } else if name.ends_with(".xml") || name.ends_with(".dbs") {
+            let document = Document::parse(text);
+            let (definitions, references) = index::index(&document);
+            for one in &definitions {
+                self.defined.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
+            }
+            for one in &references {
+                self.named.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
+            }
+            self.files.insert(path, File { document, definitions, references });
+        } else {
+            self.others.insert(path.to_string());
+        }
+    }
+
+    /// Notes that a file exists, without its text.
+    pub fn mention(&mut self, path: impl Into<String>) {
+        self.others.insert(path.into());
+    }
+
+    /// Forgets a file.
+    pub fn remove(&mut self, path: &str) {
+        self.others.remove(path);
+        self.poms.remove(path);
+        self.configs.remove(path);
+        let Some(file) = self.files.remove(path) else { return };
+        for one in file.definitions {
+            forget(&mut self.defined, &(one.kind, one.name), path);
+        }
+        for one in file.references {
+            forget(&mut self.named, &(one.kind, one.name), path);
+        }
+    }
+
+    /// The files that are read, by path.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &File)> {
+        self.files.iter().map(|(path, file)| (path.as_ref(), file))
+    }
+
+    /// A file that is read.
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<&File> {
+        self.files.get(path)
+    }
+
+    /// Whether there is a file of that path, read or not.
+    #[must_use]
+    pub fn has_file(&self, path: &str) -> bool {
+        self.files.contains_key(path) || self.others.contains(path) || self.poms.contains_key(path)
+    }
+
+    /// The paths of all files that are not read as Synapse: resources, code, archives.
+    pub fn other_files(&self) -> impl Iterator<Item = &str> {
+        self.others.iter().map(String::as_str)
+    }
+
+    /// The runtime: the one that was decided, else what the project says, when it does.
+    #[must_use]
+    pub fn runtime(&self) -> Option<Version> {
+        self.runtime.or_else(|| self.poms.values().find_map(|facts| facts.runtime))
+    }
+
+    /// Decides the runtime, whatever the project says.
+    pub const fn set_runtime(&mut self, runtime: Option<Version>) {
+        self.runtime = runtime;
+    }
+
+    /// What the build files say, by path.
+    pub fn poms(&self) -> impl Iterator<Item = (&str, &Facts)> {
+        self.poms.iter().map(|(path, facts)| (path.as_str(), facts))
+    }
+
+    /// Whether a configurable of that name is declared; nothing when the project declares none at all.
+    #[must_use]
+    pub fn declares_config(&self, name: &str) -> Option<bool> {
+        if self.configs.is_empty() {
+            None
+        } else {
+            Some(self.configs.values().any(|keys| keys.contains(name)))
+        }
+    }
+
+    /// The names of declared configurables.
+    pub fn config_names(&self) -> impl Iterator<Item = &str> {
+        self.configs.values().flatten().map(String::as_str)
+    }
+
+    /// Everything of that kind and name, with the path of its file.
+    pub fn definitions<'p>(
+        &'p self,
+        kind: RefKind,
+        name: &str,
+    ) -> impl Iterator<Item = (&'p str, &'p Definition)> {
+        let name = name.to_owned();
+        let paths = self.defined.get(&(kind, name.clone())).into_iter().flatten();
+        paths.filter_map(|path| Some((path.as_ref(), self.files.get(path)?))).flat_map(move |(path, file)| {
+            let name = name.clone();
+            let same = move |one: &&Definition| one.kind == kind && one.name == name;
+            file.definitions.iter().filter(same).map(move |one| (path, one))
+        })
+    }
+
+    /// Every place that names something of that kind and name, with the path of its file.
+    pub fn references<'p>(
+        &'p self,
+        kind: RefKind,
+        name: &str,
+    ) -> impl Iterator<Item = (&'p str, &'p Reference)> {
+        let name = name.to_owned();
+        let paths = self.named.get(&(kind, name.clone())).into_iter().flatten();
+        paths.filter_map(|path| Some((path.as_ref(), self.files.get(path)?))).flat_map(move |(path, file)| {
+            let name = name.clone();
+            let same = move |one: &&Reference| one.kind == kind && one.name == name;
+            file.references.iter().filter(same).map(move |one| (path, one))
+        })
+    }
+
+    /// The names of everything of a kind.
+    pub fn names(&self, kind: RefKind) -> impl Iterator<Item = &str> {
+        self.defined.keys().filter(move |(of, _)| *of == kind).map(|(_, name)| name.as_str())
+    }
+
+    /// Checks one of its files; nothing is found in a file that it does not have.
+    #[must_use]
+    pub fn check_file(&self, path: &str) -> Vec<Diagnostic> {
+        let Some(file) = self.files.get(path) else { return Vec::new() };
+        check::check(
+            &file.document,
+            Setting { path: Some(path), runtime: self.runtime(), project: Some(self) },
+        )
+    }
+}
+
+fn forget(map: &mut HashMap<(RefKind, String), BTreeSet<Arc<str>>>, key: &(RefKind, String), path: &str) {
+    if let Some(paths) = map.get_mut(key) {
+        paths.remove(path);
+        if paths.is_empty() {
+            map.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! A project from a folder.
+//!
+//! Only files that can matter are read: artifacts, descriptors, build files. All others are noted by name. What is
+//! built, hidden or installed by package managers is left out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Project;
+
+/// The largest file that is read; an artifact of this size is a mistake.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
+/// How deep folders are followed.
+const DEEPEST: usize = 40;
+
+/// The root of the project that a path lies in: the nearest folder above it that looks like one.
+#[must_use]
+pub fn root_of(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|folder| is_project(folder)).map(Path::to_path_buf)
+}
+
+/// Whether a folder is the root of a project: it has the layout of one, new or old.
+#[must_use]
+pub fn is_project(folder: &Path) -> bool {
+    folder.join("src/main/wso2mi").is_dir()
+        || folder.join("src/main/synapse-config").is_dir()
+        || (folder.join("pom.xml").is_file() && folder.join("deployment/deployment.toml").is_file())
+}
+
+/// Reads the project of a folder.
+///
+/// # Errors
+///
+/// When the folder itself cannot be read. A file in it that cannot be read is left out.
+pub fn read(root: &Path) -> io::Result<Project> {
+    let mut paths = Vec::new();
+    walk(root, &mut paths)?;
+    let mut project = Project::default();
+    for path in paths {
+        let Some(name) = relative(root, &path) else { continue };
+        if matters(&name) {
+            if let Some(text) = text(&path) {
+                project.set(name, text);
+            }
+        } else {
+            project.mention(name);
+        }
+    }
+    Ok(project)
+}
+
+/// The text of a file; nothing when it is too large or cannot be read. Bytes that are not UTF-8 become marks.
+#[must_use]
+pub fn text(path: &Path) -> Option<Arc<str>> {
+    let size = std::fs::metadata(path).ok()?.len();
+    if size > MOST_BYTES {
+        return None;
+    }
+    let bytes = std::fs::read(path).ok()?;
+    Some(match String::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into(),
+    })
+}
+
+/// All files under a folder, sorted, without what is built, hidden or installed.
+///
+/// # Errors
+///
+/// When the folder itself cannot be read.
+pub fn walk(root: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut pending = vec![(root.to_path_buf(), 0)];
+    let mut first = true;
+    while let Some((folder, depth)) = pending.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if first => return Err(error),
+            Err(_) => continue,
+        };
+        first = false;
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let Ok(kind) = entry.file_type() else { continue };
+            if name.starts_with('.') {
+                continue;
+            }
+            if kind.is_dir() {
+                if depth < DEEPEST && !matches!(name.as_ref(), "target" | "node_modules") {
+                    pending.push((entry.path(), depth + 1));
+                }
+            } else if kind.is_file() {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    Ok(())
+}
+
+/// Whether the text of a file is read.
+#[must_use]
+pub fn matters(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let synapse = name.ends_with(".xml") || name.ends_with(".dbs");
+    // Data and code of resources are handed to mediators; only their descriptors are read.
+    let resource =
+        path.contains("/resources/") && !path.contains("/mock-services/") && name != "artifact.xml";
+    name == "config.properties" || (synapse && !resource)
+}
+
+/// The path of a file in its project, with forward slashes.
+#[must_use]
+pub fn relative(root: &Path, path: &Path) -> Option<String> {
+    let inside = path.strip_prefix(root).ok()?;
+    let parts: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
+    Some(parts?.join("/"))
+}

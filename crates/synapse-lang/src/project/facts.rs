@@ -1,0 +1,72 @@
+//! What the build files of a project say.
+
+use std::collections::BTreeSet;
+
+use crate::model::Version;
+use crate::syntax::{Document, Element};
+use crate::text::Span;
+
+/// What a `pom.xml` says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The runtime that the project is built for.
+    pub runtime: Option<Version>,
+    /// Where it says so.
+    pub runtime_span: Option<Span>,
+    /// The connectors it depends on.
+    pub connectors: Vec<Connector>,
+    /// Its artifact id.
+    pub name: Option<String>,
+}
+
+/// A connector that a project depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connector {
+    /// The artifact id: `mi-connector-http`.
+    pub artifact: String,
+    /// The version, as written.
+    pub version: String,
+}
+
+/// Reads a `pom.xml`.
+pub(super) fn pom(text: &str) -> Facts {
+    let document = Document::parse(text);
+    let Some(root) = document.root().filter(|root| root.local() == "project") else {
+        return Facts::default();
+    };
+    let properties = root.first("properties");
+    let property = |name: &str| properties.and_then(|list| list.first(name));
+    let stated = property("project.runtime.version").map(|one| (one, one.text().trim().to_owned()));
+    let image = || {
+        let one = property("dockerfile.base.image")?;
+        let tag = one.text().trim().rsplit_once(':').map(|(_, tag)| tag.to_owned())?;
+        Some((one, tag))
+    };
+    let runtime = stated.and_then(version).or_else(|| image().and_then(version));
+    let dependencies = root.first("dependencies").into_iter().flat_map(|list| list.elements());
+    Facts {
+        runtime: runtime.map(|(version, _)| version),
+        runtime_span: runtime.map(|(_, span)| span),
+        connectors: dependencies.filter_map(connector).collect(),
+        name: root.first("artifactId").map(|one| one.text().trim().to_owned()),
+    }
+}
+
+fn version((element, text): (Element<'_>, String)) -> Option<(Version, Span)> {
+    Some((text.parse().ok()?, element.content_span()?))
+}
+
+fn connector(dependency: Element<'_>) -> Option<Connector> {
+    let text = |name: &str| dependency.first(name).map(|one| one.text().trim().to_owned());
+    let group = text("groupId")?;
+    let is_connector = group == "org.wso2.integration.connector" || text("type").as_deref() == Some("zip");
+    let (artifact, version) = (text("artifactId")?, text("version").unwrap_or_default());
+    is_connector.then_some(Connector { artifact, version })
+}
+
+/// The names that a `config.properties` declares, one `name:type` on a line.
+pub(super) fn config_keys(text: &str) -> BTreeSet<String> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '!']));
+    let names = lines.filter_map(|line| line.split([':', '=']).next());
+    names.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}

@@ -1,0 +1,71 @@
+//! Definitions, references and build facts of small projects.
+
+use super::*;
+
+const SEQUENCE: &str = "<sequence xmlns=\"http://ws.apache.org/ns/synapse\" name=\"Audit\"><log/></sequence>";
+const CALLER: &str =
+    "<sequence xmlns=\"http://ws.apache.org/ns/synapse\" name=\"Main\"><sequence key=\"Audit\"/></sequence>";
+
+#[test]
+fn what_a_file_defines_is_found_until_it_is_gone() {
+    let mut project = Project::default();
+    project.set("a.xml", SEQUENCE);
+    project.set("b.xml", CALLER);
+    let sites: Vec<&str> = project.definitions(RefKind::Sequence, "Audit").map(|(path, _)| path).collect();
+    assert_eq!(sites, ["a.xml"]);
+    let places: Vec<&str> = project.references(RefKind::Sequence, "Audit").map(|(path, _)| path).collect();
+    assert_eq!(places, ["b.xml"]);
+    project.set("a.xml", SEQUENCE.replace("Audit", "Trace"));
+    assert_eq!(project.definitions(RefKind::Sequence, "Audit").count(), 0);
+    let mut names: Vec<&str> = project.names(RefKind::Sequence).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["Main", "Trace"]);
+    project.remove("b.xml");
+    assert_eq!(project.references(RefKind::Sequence, "Audit").count(), 0);
+}
+
+#[test]
+fn templates_have_parameters_and_connections_are_no_plain_entries() {
+    let mut project = Project::default();
+    project.set(
+        "t.xml",
+        "<template xmlns=\"http://ws.apache.org/ns/synapse\" name=\"T\"><parameter name=\"a\" isMandatory=\"true\"/>\
+         <parameter name=\"b\" isMandatory=\"true\" defaultValue=\"1\"/><sequence/></template>",
+    );
+    project.set(
+        "c.xml",
+        "<localEntry xmlns=\"http://ws.apache.org/ns/synapse\" key=\"C\"><http.init><name>C</name></http.init></localEntry>",
+    );
+    let (_, template) = project.definitions(RefKind::Template, "T").next().unwrap();
+    let parameters: Vec<(&str, bool)> =
+        template.parameters.iter().map(|one| (one.name.as_str(), one.mandatory)).collect();
+    assert_eq!(parameters, [("a", true), ("b", false)]);
+    assert_eq!(project.definitions(RefKind::Connection, "C").count(), 1);
+    assert_eq!(project.definitions(RefKind::LocalEntry, "C").count(), 0);
+}
+
+#[test]
+fn the_runtime_is_read_from_the_build_file() {
+    let check = |properties: &str, expected: Option<Version>| {
+        let mut project = Project::default();
+        project.set("pom.xml", format!("<project><properties>{properties}</properties></project>"));
+        assert_eq!(project.runtime(), expected, "{properties}");
+    };
+    check("<project.runtime.version>4.3.0</project.runtime.version>", Some(Version::new(4, 3, 0)));
+    check(
+        "<dockerfile.base.image>wso2/wso2mi:4.2.0-alpine</dockerfile.base.image>",
+        Some(Version::new(4, 2, 0)),
+    );
+    check("<dockerfile.base.image>wso2/wso2mi:latest</dockerfile.base.image>", None);
+    check("", None);
+}
+
+#[test]
+fn configurables_are_known_once_any_is_declared() {
+    let mut project = Project::default();
+    assert_eq!(project.declares_config("url"), None);
+    project.set("src/main/wso2mi/resources/conf/config.properties", "# names\nurl:string\nport = int\n");
+    assert_eq!(project.declares_config("url"), Some(true));
+    assert_eq!(project.declares_config("port"), Some(true));
+    assert_eq!(project.declares_config("host"), Some(false));
+}
