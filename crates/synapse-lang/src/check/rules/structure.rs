@@ -7,7 +7,8 @@ mod mediators;
 mod values;
 mod versions;
 
-pub(in crate::check) use values::name;
+pub(in crate::check) use children::with_indentation;
+pub(in crate::check) use values::{is_filled_in, name};
 
 use super::Rule;
 use crate::diagnostic::{Class, Severity};
