@@ -16,6 +16,8 @@ mod several;
 mod uri_templates;
 mod validation;
 
+pub(super) use databases::{question_marks, without_strings};
+
 use super::Rule;
 
 /// The rules of this family.
