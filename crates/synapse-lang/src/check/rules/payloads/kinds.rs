@@ -42,7 +42,6 @@ pub(super) fn variables(subject: &Subject<'_>) -> HashMap<String, Kind> {
 pub(super) fn of(node: &Node, variables: &HashMap<String, Kind>) -> Kind {
     match &node.kind {
         NodeKind::Null => Kind::Null,
-        NodeKind::Boolean(_) | NodeKind::Number(_) => Kind::Scalar,
         NodeKind::Text(text) => {
             let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
             if is_json(inner) { Kind::Unknown } else { Kind::Text }
@@ -56,7 +55,7 @@ pub(super) fn of(node: &Node, variables: &HashMap<String, Kind>) -> Kind {
                 _ => Kind::Unknown,
             }
         }
-        NodeKind::Binary { .. } => Kind::Scalar,
+        NodeKind::Boolean(_) | NodeKind::Number(_) | NodeKind::Binary { .. } => Kind::Scalar,
         NodeKind::Conditional { then, otherwise, .. } => {
             joined(of(then, variables), of(otherwise, variables))
         }
