@@ -6,7 +6,7 @@ use crate::diagnostic::{Edit, Fix, Severity};
 use crate::model::ValueType;
 use crate::near::nearest;
 
-use super::super::structure::{is_filled_in, name};
+use super::super::structure::{is_filled_in, is_prose, name};
 
 const NAME: u16 = 816;
 const NEAR: u16 = 815;
@@ -31,7 +31,8 @@ impl Rule for Classes {
                 let edit = Edit::replace(value.span(), value.written(better));
                 Fix::review(format!("Write {better}"), vec![edit])
             });
-            findings.report(NAME, value.span(), message).severity(loads(value)).fix_if(fix);
+            let severity = if is_prose(text) { Severity::Warning } else { loads(value) };
+            findings.report(NAME, value.span(), message).severity(severity).fix_if(fix);
             return;
         }
         let of = value.placed.element.local();

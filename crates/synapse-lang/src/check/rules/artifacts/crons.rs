@@ -2,10 +2,10 @@
 
 use crate::check::value::{Reading, Value};
 use crate::check::{Findings, Rule, Subject};
-use crate::diagnostic::{Edit, Fix};
+use crate::diagnostic::{Edit, Fix, Severity};
 use crate::model::ValueType;
 
-use super::super::structure::{is_filled_in, name};
+use super::super::structure::{is_filled_in, is_prose, name};
 use super::quartz;
 
 const CRON: u16 = 810;
@@ -30,6 +30,9 @@ impl Rule for Crons {
             let edit = Edit::replace(value.span(), value.written(&better));
             Fix::review(format!("Write {better}"), vec![edit])
         });
-        findings.report(CRON, value.span(), message).fix_if(fix);
+        let finding = findings.report(CRON, value.span(), message).fix_if(fix);
+        if is_prose(text) {
+            finding.severity(Severity::Warning);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
+use crate::syntax::Element;
 
 const COUNT: u16 = 822;
 const NUMBER: u16 = 823;
@@ -31,11 +32,13 @@ fn statement(placed: &Placed<'_>, findings: &mut Findings) {
     let Some(sql) = placed.element.first("sql") else { return };
     let text = sql.text();
     let Some(marks) = question_marks(&text) else { return };
-    let read = |name: &str| name == "value" || name == "expression";
-    let parameters = placed.element.elements().filter(|one| {
-        one.local() == "parameter" && one.attributes().any(|attribute| read(attribute.local()))
-    });
-    let parameters = parameters.count();
+    let read = |one: &Element<'_>| one.attribute("value").is_some() || one.attribute("expression").is_some();
+    let parameters: Vec<Element<'_>> =
+        placed.element.elements().filter(|one| one.local() == "parameter").collect();
+    if !parameters.iter().all(read) {
+        return; // One that is not read has a finding of its own.
+    }
+    let parameters = parameters.len();
     if marks != parameters {
         let message = format!(
             "The statement has {marks} {} and {parameters} {}; it fails when it runs",

@@ -1,10 +1,11 @@
-//! Tasks that inject a message: into what, and which message.
+//! Tasks: when they run, and, where they inject a message, into what and which.
 
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
 use crate::syntax::Element;
 
 const INCOMPLETE: u16 = 811;
+const ONCE: u16 = 831;
 
 const CLASS: &str = "org.apache.synapse.startup.tasks.MessageInjector";
 
@@ -13,7 +14,7 @@ pub(super) struct Injector;
 
 impl Rule for Injector {
     fn codes(&self) -> &'static [u16] {
-        &[INCOMPLETE]
+        &[INCOMPLETE, ONCE]
     }
 
     fn interest(&self) -> Interest {
@@ -22,6 +23,9 @@ impl Rule for Injector {
 
     fn element(&self, _subject: &Subject<'_>, placed: &Placed<'_>, findings: &mut Findings) {
         let task = placed.element;
+        if placed.id() == "artifact.task" && task.is_closed() {
+            schedule(task, findings);
+        }
         let injects = task.value("class").is_some_and(|class| class.trim() == CLASS);
         if placed.id() != "artifact.task" || !injects || !task.is_closed() {
             return;
@@ -46,5 +50,15 @@ impl Rule for Injector {
             let message = format!("injectTo is {target}, so the property {needed} must say which");
             findings.report(INCOMPLETE, inject.name_span(), message);
         }
+    }
+}
+
+/// A task without a schedule runs when the server starts, and never again.
+fn schedule(task: Element<'_>, findings: &mut Findings) {
+    let trigger = task.first("trigger");
+    let said = |name: &str| trigger.is_some_and(|trigger| trigger.attribute(name).is_some());
+    if !["interval", "count", "once", "cron"].into_iter().any(said) {
+        let message = "Without interval or cron the task runs once, when the server starts";
+        findings.report(ONCE, trigger.unwrap_or(task).name_span(), message);
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
-use crate::diagnostic::{Edit, Fix};
+use crate::diagnostic::{Edit, Fix, Severity};
 use crate::syntax::Element;
 
-use super::super::structure::with_indentation;
+use super::super::structure::{is_prose, with_indentation};
 
 const URL: u16 = 818;
 const CONTENT: u16 = 819;
@@ -35,7 +35,10 @@ impl Rule for LocalEntries {
                 let message =
                     format!("src is {url:?}, which is no URL: it begins with none of file:, http:, https:");
                 let fix = Fix::review("Make it a file", vec![Edit::insert(src.value_span().start, "file:")]);
-                findings.report(URL, src.value_span(), message).fix(fix);
+                let finding = findings.report(URL, src.value_span(), message).fix(fix);
+                if is_prose(&url) {
+                    finding.severity(Severity::Warning);
+                }
             }
             if !content.is_empty() || !text.trim().is_empty() {
                 let message = "With src the content written here is not read";

@@ -25,8 +25,10 @@ impl Rule for Splitting {
         {
             return;
         }
-        let after =
-            std::iter::successors(placed.element.next_sibling_element(), crate::syntax::Element::next_sibling_element);
+        let after = std::iter::successors(
+            placed.element.next_sibling_element(),
+            crate::syntax::Element::next_sibling_element,
+        );
         if !after.into_iter().any(|one| one.local() == "aggregate") {
             return;
         }

@@ -2,10 +2,11 @@
 
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
-use crate::diagnostic::{Edit, Fix};
+use crate::diagnostic::{Edit, Fix, Severity};
 use crate::jsonpath::Path;
 use crate::syntax::Element;
 
+use super::super::structure::is_prose;
 use super::format::{Filling, Format};
 
 const BEYOND: u16 = 705;
@@ -82,7 +83,10 @@ fn language(argument: Element<'_>, findings: &mut Findings) {
         }
         if let Err(error) = Path::compile(path) {
             let message = format!("With evaluator json this is a JSONPath, and {path:?} is none: {error}");
-            findings.report(NOT_JSONPATH, expression.value_span(), message);
+            let finding = findings.report(NOT_JSONPATH, expression.value_span(), message);
+            if is_prose(path) {
+                finding.severity(Severity::Warning);
+            }
         }
     } else if ["$.", "$[", "json-eval("].iter().any(|start| text.starts_with(start)) || text == "$" {
         let message =

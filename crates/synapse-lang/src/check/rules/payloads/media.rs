@@ -2,9 +2,10 @@
 
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
-use crate::diagnostic::{Edit, Fix};
+use crate::diagnostic::{Edit, Fix, Severity};
 use crate::syntax::Element;
 
+use super::super::structure::is_prose;
 use super::format::{Format, Media as Kind};
 
 const NOT_XML: u16 = 701;
@@ -63,7 +64,10 @@ fn not_xml(format: &Format<'_>, findings: &mut Findings) {
     };
     let title = format!("Say media-type=\"{media}\"");
     let fix = if media == "json" { Fix::safe(title, vec![edit]) } else { Fix::review(title, vec![edit]) };
-    findings.report(NOT_XML, format.factory.name_span(), message).fix(fix);
+    let finding = findings.report(NOT_XML, format.factory.name_span(), message).fix(fix);
+    if is_prose(text) {
+        finding.severity(Severity::Warning);
+    }
 }
 
 fn elements(format: &Format<'_>, child: Element<'_>, findings: &mut Findings) {
