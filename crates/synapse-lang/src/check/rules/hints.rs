@@ -8,6 +8,8 @@ mod older_forms;
 mod properties;
 mod splitting;
 
+pub(super) use properties::names_after;
+
 use super::Rule;
 
 /// The rules of this family.

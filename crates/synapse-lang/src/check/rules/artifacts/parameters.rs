@@ -50,6 +50,7 @@ impl Rule for Parameters {
                     .severity(severity(class));
             }
         }
+        alternatives(catalogue, artifact, &given, findings);
         // A protocol without a list of its own is not judged.
         if catalogue.parameters.is_empty() {
             return;
@@ -116,6 +117,20 @@ fn replaced(given: &[Given<'_>], name: &str) -> bool {
     match name {
         "interval" => has("cron") || has("cronExpression"),
         _ => false,
+    }
+}
+
+/// A database is reached by a data source, or by an address and a driver.
+fn alternatives(catalogue: &Catalogue, artifact: Element<'_>, given: &[Given<'_>], findings: &mut Findings) {
+    let knows = |name: &str| catalogue.parameters.iter().any(|one| one.name == name);
+    let has = |name: &str| given.iter().any(|one| one.name == name);
+    if !knows("store.jdbc.dsName") || has("store.jdbc.dsName") {
+        return;
+    }
+    let needed = ["store.jdbc.driver", "store.jdbc.connection.url"];
+    if let Some(missing) = needed.into_iter().find(|name| !has(name)) {
+        let message = format!("{} needs store.jdbc.dsName, or {missing} and its like", catalogue.title);
+        findings.report(MISSING, artifact.name_span(), message);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The resources of an API: no two for the same request, and each with a flow.
 
+use std::collections::HashMap;
+
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
 use crate::diagnostic::{Class, Edit, Fix, Severity};
@@ -31,7 +33,8 @@ impl Rule for Resources {
             api.elements().filter(|one| one.local() == "resource" && one.has_complete_tag()).collect();
         version(api, findings);
         let mut default = false;
-        for (at, one) in resources.iter().enumerate() {
+        let mut by_path: HashMap<String, Vec<Element<'_>>> = HashMap::new();
+        for one in &resources {
             let Some(mapping) = mapping(*one) else {
                 if default {
                     let message = "An API has at most one resource without uri-template and url-mapping";
@@ -40,11 +43,11 @@ impl Rule for Resources {
                 default = true;
                 continue;
             };
-            let before = resources.iter().take(at);
-            for other in before.filter(|other| self::mapping(**other).as_ref() == Some(&mapping)) {
-                if twice(*one, *other, &mapping, findings) {
-                    break;
-                }
+            let others = by_path.entry(mapping.clone()).or_default();
+            let found = others.iter().any(|other| twice(*one, *other, &mapping, findings));
+            // One more of what was reported says nothing new.
+            if !found {
+                others.push(*one);
             }
         }
         for one in resources {

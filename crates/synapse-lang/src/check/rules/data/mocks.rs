@@ -1,5 +1,7 @@
 //! Mock services: paths with a slash, methods that exist, and one answer for each request.
 
+use std::collections::HashSet;
+
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
 use crate::diagnostic::{Edit, Fix};
@@ -67,7 +69,7 @@ fn method(element: Element<'_>, findings: &mut Findings) {
 }
 
 fn twice(resources: Element<'_>, findings: &mut Findings) {
-    let mut seen: Vec<(Option<String>, Option<String>)> = Vec::new();
+    let mut seen: HashSet<(Option<String>, Option<String>)> = HashSet::new();
     for resource in resources.elements().filter(|one| one.local() == "resource") {
         // What a request must have besides path and method tells resources apart.
         if resource.first("request").is_some_and(|request| request.has_element_children()) {
@@ -79,7 +81,7 @@ fn twice(resources: Element<'_>, findings: &mut Findings) {
             let message = "Another resource answers the same path and method; only one of them is used";
             findings.report(TWICE, resource.name_span(), message);
         } else {
-            seen.push(key);
+            seen.insert(key);
         }
     }
 }

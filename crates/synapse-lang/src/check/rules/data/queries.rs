@@ -1,5 +1,7 @@
 //! Resources of a data service: each path and method once.
 
+use std::collections::HashSet;
+
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
 
@@ -21,7 +23,7 @@ impl Rule for Queries {
         if placed.id() != "artifact.data" {
             return;
         }
-        let mut seen: Vec<(String, String)> = Vec::new();
+        let mut seen: HashSet<(String, String)> = HashSet::new();
         for resource in placed.element.elements().filter(|one| one.local() == "resource") {
             let Some(path) = resource.attribute("path") else { continue };
             let method = resource.value("method").unwrap_or_default().trim().to_owned();
@@ -30,7 +32,7 @@ impl Rule for Queries {
                 let message = format!("{} {} stands twice; one of them is never reached", key.0, key.1);
                 findings.report(TWICE, path.value_span(), message);
             } else {
-                seen.push(key);
+                seen.insert(key);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Names inside a data service: configs, queries and their parameters.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
@@ -46,7 +46,7 @@ impl Rule for References {
                 }
             }
         }
-        let mut used: Vec<String> = Vec::new();
+        let mut used: HashSet<String> = HashSet::new();
         for call in data.descendants().filter(|one| one.local() == "call-query") {
             let Some(href) = call.attribute("href") else { continue };
             let name = href.value().trim().to_owned();
@@ -59,7 +59,7 @@ impl Rule for References {
                     findings.report(QUERY, href.value_span(), message).fix_if(fix);
                 }
             }
-            used.push(name);
+            used.insert(name);
         }
         for query in named(data, "query") {
             let Some(id) = query.attribute("id") else { continue };

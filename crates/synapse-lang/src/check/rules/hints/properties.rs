@@ -1,6 +1,6 @@
 //! Properties that only expressions read could be variables, which keep their types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::check::{Findings, Rule, Subject};
 use crate::model::Version;
@@ -33,15 +33,10 @@ impl Rule for Properties {
                 set.entry(value.into_owned()).or_insert(name.value_span());
             }
         }
+        let read = names_after(source, &["props.synapse.", "properties.synapse."]);
+        let older = older_names(source);
         for (name, span) in set {
-            let older = [
-                format!("$ctx:{name}"),
-                format!("('{name}')"),
-                format!("'{name}')"),
-                format!("&quot;{name}&quot;)"),
-            ];
-            let read = source.contains(&format!("props.synapse.{name}"));
-            if read && !older.iter().any(|form| source.contains(form.as_str())) {
+            if read.contains(name.as_str()) && !older.contains(name.as_str()) {
                 let message = format!(
                     "Only expressions read {name}; as a variable it keeps its type and is read as vars.{name}"
                 );
@@ -49,4 +44,28 @@ impl Rule for Properties {
             }
         }
     }
+}
+
+/// The names that stand after one of these beginnings.
+pub(in crate::check::rules) fn names_after<'s>(source: &'s str, starts: &[&str]) -> HashSet<&'s str> {
+    let mut names = HashSet::new();
+    for start in starts {
+        for (at, _) in source.match_indices(start) {
+            let rest = source.get(at + start.len()..).unwrap_or_default();
+            let end = rest.find(|one: char| !(one.is_alphanumeric() || one == '_' || one == '-'));
+            names.insert(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default());
+        }
+    }
+    names
+}
+
+/// The names that XPath reads: as `$ctx:name`, or as a quoted word of `get-property()`.
+fn older_names(source: &str) -> HashSet<&str> {
+    let mut names = names_after(source, &["$ctx:"]);
+    for (at, _) in source.match_indices("get-property(") {
+        let rest = source.get(at..).unwrap_or_default();
+        let call = rest.split(')').next().unwrap_or_default();
+        names.extend(call.split(['\'', '"', '&', ';']));
+    }
+    names
 }

@@ -1,7 +1,8 @@
 //! JSON with holes: quotes where texts are filled in, none where numbers are, and JSON around them.
 
-use crate::check::walk::Placed;
-use crate::check::{Findings, Interest, Rule, Subject};
+use std::collections::HashMap;
+
+use crate::check::{Findings, Rule, Subject};
 use crate::diagnostic::{Edit, Fix};
 use crate::expr;
 use crate::json;
@@ -23,26 +24,28 @@ impl Rule for JsonFormat {
         &[UNQUOTED, QUOTED, NOTHING, BROKEN]
     }
 
-    fn interest(&self) -> Interest {
-        Interest::Named(&["payloadFactory"])
-    }
-
-    fn element(&self, subject: &Subject<'_>, placed: &Placed<'_>, findings: &mut Findings) {
-        let Some(format) = Format::of(placed).filter(|format| format.media == Media::Json) else { return };
-        if format.element.has_element_children() || format.text().trim().is_empty() {
-            return;
-        }
+    fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         let variables = kinds::variables(subject);
-        for hole in &format.holes {
-            let Filling::Expression(range) = &hole.filling else { continue };
-            let Some(parsed) = format.text().get(range.clone()).and_then(|text| expr::parse(text).ok())
-            else {
-                continue;
-            };
-            judge(&format, hole, kinds::of(&parsed.root, &variables), findings);
+        for placed in subject.tree.placed() {
+            if let Some(format) = Format::of(placed).filter(|format| format.media == Media::Json) {
+                self::format(&format, &variables, findings);
+            }
         }
-        broken(&format, findings);
     }
+}
+
+fn format(format: &Format<'_>, variables: &HashMap<String, Kind>, findings: &mut Findings) {
+    if format.element.has_element_children() || format.text().trim().is_empty() {
+        return;
+    }
+    for hole in &format.holes {
+        let Filling::Expression(range) = &hole.filling else { continue };
+        let Some(parsed) = format.text().get(range.clone()).and_then(|text| expr::parse(text).ok()) else {
+            continue;
+        };
+        judge(format, hole, kinds::of(&parsed.root, variables), findings);
+    }
+    broken(format, findings);
 }
 
 fn judge(format: &Format<'_>, hole: &Hole, kind: Kind, findings: &mut Findings) {
