@@ -8,6 +8,7 @@ mod faults;
 mod injector;
 mod local_entries;
 mod parameters;
+mod protocols;
 mod quartz;
 mod regexes;
 mod resources;
@@ -27,6 +28,7 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &crons::Crons,
     &injector::Injector,
     &parameters::Parameters,
+    &protocols::Protocols,
     &classes::Classes,
     &regexes::Regexes,
     &local_entries::LocalEntries,

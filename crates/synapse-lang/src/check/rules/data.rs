@@ -5,6 +5,7 @@ mod queries;
 mod references;
 mod sources;
 mod statements;
+mod support;
 mod tests_of_artifacts;
 
 use super::Rule;
@@ -16,5 +17,6 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &statements::Statements,
     &sources::Sources,
     &tests_of_artifacts::Tests,
+    &support::Support,
     &mocks::Mocks,
 ];
