@@ -1,0 +1,1 @@
+//! Cases that pages would be too long for.
