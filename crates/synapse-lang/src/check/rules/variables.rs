@@ -1,0 +1,32 @@
+//! Variables and parameters that expressions read: whether anybody set them, and whether the value is still there.
+
+mod params;
+mod trace;
+mod unset;
+
+use super::Rule;
+use crate::expr::ast::{Expression, Node, NodeKind};
+
+/// The rules of this family.
+pub(super) static RULES: &[&dyn Rule] = &[&unset::Unset, &params::Params];
+
+/// Whether a node stands in an `exists()`, or its name does somewhere in the expression: then its absence is expected.
+fn guarded(expression: &Expression) -> Vec<&str> {
+    let mut names = Vec::new();
+    expression.root.walk(&mut |node: &Node| {
+        let NodeKind::Call(call) = &node.kind else { return };
+        if call.name == "exists" {
+            for argument in &call.arguments {
+                argument.walk(&mut |inner: &Node| match &inner.kind {
+                    NodeKind::Variable(variable) => names.push(variable.name.value.as_str()),
+                    NodeKind::Lookup(lookup) => names.push(lookup.name.value.as_str()),
+                    _ => {}
+                });
+            }
+        }
+    });
+    names
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! Flows that would be too long for a page.

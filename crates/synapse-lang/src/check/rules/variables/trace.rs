@@ -1,0 +1,472 @@
+//! Which variables are set where, along the steps of a flow.
+//!
+//! A variable is set, perhaps set, or not set. Once a step runs that may set anything, nothing is said any more.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+use crate::check::flow::{Flows, visit_named};
+use crate::check::value::{self, Reading, Value};
+use crate::check::walk::{Placed, Role, Tree};
+use crate::check::writes;
+use crate::expr::ast::NodeKind;
+use crate::expr::parser;
+use crate::model::{Model, Place, RefKind};
+use crate::project::Project;
+use crate::syntax::Document;
+use crate::text::Span;
+
+use super::guarded;
+
+/// How deep steps are followed; the stack is finite.
+const DEEPEST: usize = 200;
+
+/// What is known at a place of a flow.
+#[derive(Debug, Clone, Default)]
+pub(super) struct State {
+    /// Set on every way that leads here.
+    set: BTreeSet<String>,
+    /// Set on some way that leads here.
+    maybe: BTreeSet<String>,
+    /// Set only in copies of the message, which are gone; with the step that made the copies.
+    lost: BTreeSet<(String, &'static str)>,
+    /// Something that is not in view may have set anything.
+    unknown: bool,
+    /// Whether no way leads here.
+    ended: bool,
+    /// Set anywhere so far, also on ways that have ended.
+    ever: BTreeSet<String>,
+    /// Whether something unknown ran anywhere so far.
+    ever_unknown: bool,
+}
+
+impl State {
+    fn write(&mut self, name: String) {
+        self.lost.retain(|(lost, _)| *lost != name);
+        self.ever.insert(name.clone());
+        self.maybe.insert(name.clone());
+        self.set.insert(name);
+    }
+
+    fn lose_sight(&mut self) {
+        self.lost.clear();
+        self.unknown = true;
+        self.ever_unknown = true;
+    }
+
+    /// What is known after one or the other.
+    fn join(self, other: Self) -> Self {
+        let ever = &self.ever | &other.ever;
+        let ever_unknown = self.ever_unknown || other.ever_unknown;
+        if self.ended {
+            return Self { ever, ever_unknown, ..other };
+        }
+        if other.ended {
+            return Self { ever, ever_unknown, ..self };
+        }
+        Self {
+            set: &self.set & &other.set,
+            maybe: &self.maybe | &other.maybe,
+            lost: &self.lost & &other.lost,
+            unknown: self.unknown || other.unknown,
+            ended: false,
+            ever,
+            ever_unknown,
+        }
+    }
+
+    /// Where any variable may be set already: a sequence that others run.
+    pub(super) fn anything() -> Self {
+        Self { unknown: true, ever_unknown: true, ..Self::default() }
+    }
+
+    /// A later flow of the same message: whatever was set may be there.
+    pub(super) fn later(self) -> Self {
+        Self {
+            set: self.ever.clone(),
+            maybe: self.ever.clone(),
+            lost: BTreeSet::new(),
+            unknown: self.ever_unknown,
+            ended: false,
+            ever: self.ever,
+            ever_unknown: self.ever_unknown,
+        }
+    }
+}
+
+/// How a variable is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// Nobody set it.
+    Never {
+        /// What is set at that place.
+        others: Vec<String>,
+    },
+    /// It is set on some ways only.
+    Perhaps,
+    /// It was set in copies that are gone.
+    Lost(&'static str),
+}
+
+/// A place that reads a variable which is not there.
+#[derive(Debug)]
+pub(super) struct Use {
+    pub name: String,
+    pub span: Span,
+    pub trouble: Trouble,
+    /// The entry of the step that reads it.
+    pub step: usize,
+}
+
+/// Goes along flows.
+pub(super) struct Tracer<'p, 'v, 'a> {
+    project: Option<&'p Project>,
+    flows: Flows<'p>,
+    /// The values of the document that is judged, by the entry of their element.
+    values: HashMap<usize, Vec<&'v Value<'a>>>,
+    document: Option<&'a Document>,
+    uses: RefCell<Vec<Use>>,
+    visiting: RefCell<Vec<(RefKind, String)>>,
+    /// How many sequences may still be followed; a project of circles has no end otherwise.
+    budget: RefCell<usize>,
+}
+
+impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
+    pub(super) fn new(project: Option<&'p Project>, tree: &Tree<'a>, values: &'v [Value<'a>]) -> Self {
+        let mut by_entry: HashMap<usize, Vec<&Value<'a>>> = HashMap::new();
+        for value in values {
+            by_entry.entry(value.placed.index).or_default().push(value);
+        }
+        Self {
+            project,
+            flows: Flows::new(project),
+            values: by_entry,
+            document: tree.root().map(|root| root.element.document()),
+            uses: RefCell::default(),
+            visiting: RefCell::default(),
+            budget: RefCell::new(500),
+        }
+    }
+
+    /// What was found so far.
+    pub(super) fn into_uses(self) -> Vec<Use> {
+        self.uses.into_inner()
+    }
+
+    /// Goes along the steps directly inside an element.
+    pub(super) fn steps(&self, tree: &Tree<'_>, parent: &Placed<'_>, state: State) -> State {
+        self.list(tree, parent, state, 0)
+    }
+
+    /// Goes along a named sequence.
+    pub(super) fn named(&self, tree: &Tree<'_>, name: &str, state: State) -> State {
+        self.follow(tree, RefKind::Sequence, name, state, 0)
+    }
+
+    fn list(&self, tree: &Tree<'_>, parent: &Placed<'_>, mut state: State, depth: usize) -> State {
+        for step in tree.children(parent).filter(|child| child.is_step()) {
+            if state.ended {
+                break;
+            }
+            state = self.step(tree, step, state, depth);
+        }
+        state
+    }
+
+    fn step(&self, tree: &Tree<'_>, step: &Placed<'_>, mut state: State, depth: usize) -> State {
+        if depth > DEEPEST {
+            state.lose_sight();
+            return state;
+        }
+        let element = step.element;
+        let kind = if step.role == Role::Mediator { step.id() } else { "" };
+        match kind {
+            "filter" => {
+                self.read(tree, step, step.index, &state);
+                return self.filter(tree, step, state, depth);
+            }
+            "switch" => {
+                self.read(tree, step, step.index, &state);
+                return self.switch(tree, step, state, depth);
+            }
+            "sequence" => {
+                self.read(tree, step, step.index, &state);
+                return match element.attribute("key").filter(|_| element.attribute("name").is_none()) {
+                    Some(key) => {
+                        self.reference(tree, RefKind::Sequence, &key.value(), Place::Value, state, depth)
+                    }
+                    None => self.list(tree, step, state, depth + 1),
+                };
+            }
+            "call-template" => {
+                self.read_all(tree, step, step.index, &state);
+                let target = element.value("target").unwrap_or_default();
+                return self.reference(tree, RefKind::Template, &target, Place::Literal, state, depth);
+            }
+            "foreach" if element.value("collection").is_some_and(|value| !value.trim().is_empty()) => {
+                self.read(tree, step, step.index, &state);
+                let mut inside = state.clone();
+                if let Some(counter) = element.value("counter-variable") {
+                    inside.write(counter.trim().to_owned());
+                }
+                self.copies(tree, step, &mut state, inside, "foreach", depth);
+            }
+            "scatter-gather" => {
+                self.read(tree, step, step.index, &state);
+                let inside = state.clone();
+                self.copies(tree, step, &mut state, inside, "scatter-gather", depth);
+            }
+            _ => {
+                self.read(tree, step, step.index, &state);
+                state = self.parts(tree, step, step.index, state, depth);
+            }
+        }
+        self.effects(tree, step, &mut state);
+        state.ended = !self.flows.step(tree, step).goes_on;
+        state
+    }
+
+    /// What a step sets or takes away itself.
+    fn effects(&self, tree: &Tree<'_>, step: &Placed<'_>, state: &mut State) {
+        let element = step.element;
+        if step.is_mediator("variable") && element.value("action").is_some_and(|action| action == "remove") {
+            let name = element.value("name").unwrap_or_default();
+            state.set.remove(name.as_ref());
+            state.maybe.remove(name.as_ref());
+            return;
+        }
+        let counter = element.value("counter-variable").filter(|_| step.is_mediator("foreach"));
+        let written = writes::of(tree, step);
+        for name in written.names {
+            if counter.as_deref().map(str::trim) != Some(name.as_str()) {
+                state.write(name);
+            }
+        }
+        if written.is_opaque {
+            state.lose_sight();
+        }
+    }
+
+    fn filter(&self, tree: &Tree<'_>, step: &Placed<'_>, state: State, depth: usize) -> State {
+        let expected = Self::expected(step);
+        let mut inside = state.clone();
+        for name in expected {
+            inside.write(name);
+        }
+        match tree.child(step, "then").filter(|then| then.role == Role::Part) {
+            Some(then) => {
+                let yes = self.branch(tree, then, inside.clone(), depth);
+                // Which of the branches has it is not worked out.
+                let no = tree.child(step, "else").map(|other| self.branch(tree, other, inside, depth));
+                yes.join(no.unwrap_or(state))
+            }
+            None => self.list(tree, step, inside, depth + 1).join(state),
+        }
+    }
+
+    fn switch(&self, tree: &Tree<'_>, step: &Placed<'_>, state: State, depth: usize) -> State {
+        let default = tree.child(step, "default");
+        let first = match default {
+            Some(default) => self.branch(tree, default, state.clone(), depth),
+            None => state.clone(),
+        };
+        let cases = tree.children(step).filter(|part| part.id() == "switch.case");
+        cases.fold(first, |all, case| all.join(self.branch(tree, case, state.clone(), depth)))
+    }
+
+    fn branch(&self, tree: &Tree<'_>, part: &Placed<'_>, state: State, depth: usize) -> State {
+        match part.element.value("sequence").filter(|_| part.id().starts_with("filter.")) {
+            Some(name) => self.reference(tree, RefKind::Sequence, &name, Place::Literal, state, depth),
+            None => self.list(tree, part, state, depth + 1),
+        }
+    }
+
+    /// Steps that work on copies of the message: what they set is gone afterwards.
+    fn copies(
+        &self,
+        tree: &Tree<'_>,
+        step: &Placed<'_>,
+        state: &mut State,
+        inside: State,
+        what: &'static str,
+        depth: usize,
+    ) {
+        for part in tree.children(step) {
+            self.read(tree, part, step.index, state);
+            if part.element.local() != "sequence" {
+                continue;
+            }
+            let after = match part.element.value("key") {
+                Some(key) => {
+                    self.reference(tree, RefKind::Sequence, &key, Place::Literal, inside.clone(), depth)
+                }
+                None => self.list(tree, part, inside.clone(), depth + 1),
+            };
+            for name in Self::set_inside(tree, part) {
+                state.lost.insert((name, what));
+            }
+            if after.unknown && !state.unknown {
+                state.unknown = true;
+                state.ever_unknown = true;
+            }
+            state.ever.extend(after.ever);
+        }
+    }
+
+    /// The variables that steps inside an element set, at any depth but not in named sequences.
+    fn set_inside(tree: &Tree<'_>, part: &Placed<'_>) -> Vec<String> {
+        let steps = tree.descendants(part).iter().filter(|one| one.is_mediator("variable"));
+        let sets = steps.filter(|one| one.element.value("action").is_none_or(|action| action != "remove"));
+        sets.filter_map(|one| one.element.value("name")).map(|name| name.trim().to_owned()).collect()
+    }
+
+    /// The parts of any other step: their values are read, and the flows in them may run.
+    fn parts(
+        &self,
+        tree: &Tree<'_>,
+        parent: &Placed<'_>,
+        step: usize,
+        mut state: State,
+        depth: usize,
+    ) -> State {
+        if depth > DEEPEST {
+            state.lose_sight();
+            return state;
+        }
+        for attribute in parent.element.attributes().filter(|one| one.prefix().is_none()) {
+            let known = parent.definition.and_then(|one| Model::get().attribute(one, attribute.local()));
+            let Some(known) = known.filter(|one| one.reference == Some(RefKind::Sequence)) else { continue };
+            if !matches!(known.name.as_str(), "onError" | "receive") {
+                let after = self.reference(
+                    tree,
+                    RefKind::Sequence,
+                    &attribute.value(),
+                    known.place,
+                    state.clone(),
+                    depth,
+                );
+                state = optional(state, after);
+            }
+        }
+        for child in tree.children(parent).filter(|child| !child.is_step()) {
+            self.read(tree, child, step, &state);
+            state = self.parts(tree, child, step, state, depth + 1);
+        }
+        if parent.takes_steps() {
+            let after = self.list(tree, parent, state.clone(), depth + 1);
+            state = optional(state, after);
+        }
+        state
+    }
+
+    fn reference(
+        &self,
+        tree: &Tree<'_>,
+        kind: RefKind,
+        name: &str,
+        place: Place,
+        mut state: State,
+        depth: usize,
+    ) -> State {
+        if value::read(place, name) == Reading::Literal {
+            self.follow(tree, kind, name.trim(), state, depth)
+        } else {
+            state.lose_sight();
+            state
+        }
+    }
+
+    fn follow(&self, tree: &Tree<'_>, kind: RefKind, name: &str, mut state: State, depth: usize) -> State {
+        let key = (kind, name.to_owned());
+        let exhausted = {
+            let mut budget = self.budget.borrow_mut();
+            *budget = budget.saturating_sub(1);
+            *budget == 0
+        };
+        if exhausted || depth > DEEPEST || self.visiting.borrow().contains(&key) {
+            state.lose_sight();
+            return state;
+        }
+        self.visiting.borrow_mut().push(key);
+        let before = state.clone();
+        let after = visit_named(self.project, tree, kind, name, |tree, body| {
+            self.list(tree, body, before, depth + 1)
+        });
+        self.visiting.borrow_mut().pop();
+        after.unwrap_or_else(|| {
+            state.lose_sight();
+            state
+        })
+    }
+
+    /// Notes what the values of an element and of everything below it read.
+    fn read_all(&self, tree: &Tree<'_>, placed: &Placed<'_>, step: usize, state: &State) {
+        self.read(tree, placed, step, state);
+        for below in tree.descendants(placed) {
+            self.read(tree, below, step, state);
+        }
+    }
+
+    /// Notes what the values of an element read, in the document that is judged.
+    fn read(&self, tree: &Tree<'_>, placed: &Placed<'_>, step: usize, state: &State) {
+        let document = tree.root().map(|root| root.element.document());
+        let here = document.zip(self.document).is_some_and(|(one, other)| std::ptr::eq(one, other));
+        if !here {
+            return;
+        }
+        for value in self.values.get(&placed.index).into_iter().flatten() {
+            for range in value.expressions() {
+                let Ok(expression) = parser::parse(value.text().get(range.clone()).unwrap_or_default())
+                else {
+                    continue;
+                };
+                let expected = guarded(&expression);
+                expression.root.walk(&mut |node| {
+                    let NodeKind::Variable(variable) = &node.kind else { return };
+                    let name = &variable.name;
+                    if expected.contains(&name.value.as_str()) {
+                        return;
+                    }
+                    if let Some(trouble) = trouble(state, &name.value) {
+                        let start = range.start + name.span.start as usize;
+                        let end = range.start + name.span.end as usize;
+                        let span = value.source_span(start..end);
+                        self.uses.borrow_mut().push(Use { name: name.value.clone(), span, trouble, step });
+                    }
+                });
+            }
+        }
+    }
+
+    /// The variables that a filter asks for with `exists`.
+    fn expected(filter: &Placed<'_>) -> Vec<String> {
+        let mut names = Vec::new();
+        let text = filter.element.value("xpath").unwrap_or_default();
+        if let Reading::Expression(range) = value::read(Place::Path, &text)
+            && let Ok(expression) = parser::parse(text.get(range).unwrap_or_default())
+        {
+            names.extend(guarded(&expression).into_iter().map(str::to_owned));
+        }
+        names
+    }
+}
+
+/// What is known after a flow that may have run.
+fn optional(before: State, after: State) -> State {
+    let lost = before.lost.clone();
+    let joined = before.join(after);
+    State { lost, ended: false, ..joined }
+}
+
+fn trouble(state: &State, name: &str) -> Option<Trouble> {
+    if let Some((_, what)) = state.lost.iter().find(|(lost, _)| lost == name) {
+        return Some(Trouble::Lost(what));
+    }
+    if state.unknown || state.set.contains(name) {
+        return None;
+    }
+    if state.maybe.contains(name) {
+        return Some(Trouble::Perhaps);
+    }
+    Some(Trouble::Never { others: state.maybe.iter().cloned().collect() })
+}
