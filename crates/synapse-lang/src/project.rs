@@ -10,11 +10,13 @@ mod resources;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
+use std::ops::Bound;
 use std::sync::Arc;
 
 pub use facts::Facts;
-pub(crate) use index::references as references_of;
 pub use index::{Definition, Item, Parameter, Reference};
+pub(crate) use index::{parameter as parameter_of, references as references_of};
+pub(crate) use resources::FOLDER as RESOURCES;
 pub use resources::Resource;
 
 use crate::check::{self, Setting};
@@ -30,6 +32,7 @@ pub struct File {
     items: Vec<Item>,
     writes: Vec<String>,
     is_opaque: bool,
+    dynamic: Vec<RefKind>,
 }
 
 impl File {
@@ -70,6 +73,7 @@ pub struct Project {
     contexts: HashMap<String, BTreeSet<Arc<str>>>,
     written: HashMap<String, usize>,
     opaque: usize,
+    dynamic: HashMap<RefKind, usize>,
     runtime: Option<Version>,
 }
 
@@ -86,7 +90,7 @@ impl Project {
                 self.poms.insert(path.to_string(), facts::pom(&text));
             }
             let document = Document::parse(text);
-            let index::Indexed { definitions, references, items, writes } = index::index(&document);
+            let index::Indexed { definitions, references, items, writes, dynamic } = index::index(&document);
             for one in &definitions {
                 self.defined.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
                 if let Some(context) = &one.context {
@@ -100,8 +104,12 @@ impl Project {
                 *self.written.entry(name.clone()).or_default() += 1;
             }
             self.opaque += usize::from(writes.is_opaque);
+            for kind in &dynamic {
+                *self.dynamic.entry(*kind).or_default() += 1;
+            }
             let (writes, is_opaque) = (writes.names, writes.is_opaque);
-            self.files.insert(path, File { document, definitions, references, items, writes, is_opaque });
+            self.files
+                .insert(path, File { document, definitions, references, items, writes, is_opaque, dynamic });
         } else {
             self.others.insert(path.to_string());
         }
@@ -133,6 +141,11 @@ impl Project {
             }
         }
         self.opaque -= usize::from(file.is_opaque);
+        for kind in file.dynamic {
+            if let Some(count) = self.dynamic.get_mut(&kind) {
+                *count -= 1;
+            }
+        }
         for one in file.references {
             forget(&mut self.named, &(one.kind, one.name), path);
         }
@@ -248,14 +261,27 @@ impl Project {
         self.opaque > 0
     }
 
+    /// Whether some things of that kind are named by values which only the runtime knows.
+    #[must_use]
+    pub fn names_by_expression(&self, kind: RefKind) -> bool {
+        self.dynamic.get(&kind).is_some_and(|count| *count > 0)
+    }
+
     /// Whether everything that its artifacts name must be in it: it has the layout and the build file of a project,
     /// and depends on no other.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        let whole = self.files.keys().any(|path| path.starts_with("src/main/wso2mi/artifacts/"));
+        let whole = self.has_artifacts();
         let alone = self.poms.iter().any(|(path, _)| path == "pom.xml")
             && self.poms.values().all(|facts| !facts.has_foreign_artifacts);
         whole && alone
+    }
+
+    /// Whether it has artifacts in the layout of an integration project.
+    pub(crate) fn has_artifacts(&self) -> bool {
+        let folder = "src/main/wso2mi/artifacts/";
+        let after = self.files.range::<str, _>((Bound::Included(folder), Bound::Unbounded)).next();
+        after.is_some_and(|(path, _)| path.starts_with(folder))
     }
 
     /// Checks one of its files; nothing is found in a file that it does not have.

@@ -19,8 +19,8 @@ pub struct Facts {
     pub name: Option<String>,
     /// Whether it depends on other projects, whose artifacts are not in view.
     pub has_foreign_artifacts: bool,
-    /// Whether it has dependencies at all; without any, connectors come from another place.
-    pub has_dependencies: bool,
+    /// Whether it depends on libraries, which may hold any class.
+    pub has_libraries: bool,
 }
 
 /// A connector that a project depends on.
@@ -55,7 +55,7 @@ pub(super) fn pom(text: &str) -> Facts {
         connectors: dependencies.filter_map(connector).collect(),
         name: root.first("artifactId").map(|one| one.text().trim().to_owned()),
         has_foreign_artifacts: listed().any(is_foreign) || root.first("modules").is_some(),
-        has_dependencies: listed().next().is_some(),
+        has_libraries: listed().any(|one| one.first("type").is_none_or(|kind| kind.text().trim() == "jar")),
     }
 }
 

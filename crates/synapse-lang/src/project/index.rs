@@ -66,6 +66,8 @@ pub(super) struct Indexed {
     pub references: Vec<Reference>,
     pub items: Vec<Item>,
     pub writes: Writes,
+    /// The kinds of things that are named by values which only the runtime knows.
+    pub dynamic: Vec<RefKind>,
 }
 
 /// Reads what a document defines and names.
@@ -81,7 +83,24 @@ pub(super) fn index(document: &Document) -> Indexed {
         references: references(&tree, model),
         items: tree.root().map(|root| items(root.element)).unwrap_or_default(),
         writes,
+        dynamic: dynamic(&tree, model),
     }
+}
+
+/// The kinds of things that are named by expressions.
+fn dynamic(tree: &Tree<'_>, model: &'static Model) -> Vec<RefKind> {
+    let mut kinds = Vec::new();
+    for value in value::of(tree, model) {
+        let Some(kind) = value.reference else { continue };
+        if reference(&value).is_none() && !value.text().trim().is_empty() && !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let computed = |one: &Placed<'_>| one.element.attribute("key-expression").is_some();
+    if !kinds.contains(&RefKind::Endpoint) && tree.placed().iter().any(computed) {
+        kinds.push(RefKind::Endpoint);
+    }
+    kinds
 }
 
 /// Every place of a document that names something.
@@ -170,7 +189,8 @@ fn connection(entry: Element<'_>) -> bool {
     entry.elements().any(|child| child.local().ends_with(".init"))
 }
 
-fn parameter(element: Element<'_>) -> Option<Parameter> {
+/// A parameter that a template declares.
+pub(crate) fn parameter(element: Element<'_>) -> Option<Parameter> {
     let attribute = element.attribute("name")?;
     let mandatory =
         element.value("isMandatory").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));

@@ -57,7 +57,7 @@ impl Project {
 
     /// Whether a descriptor puts something at that path of the registry.
     fn puts(&self, path: &str) -> bool {
-        let items = self.files.values().flat_map(|file| file.items());
+        let items = self.files.values().flat_map(super::File::items);
         items.into_iter().any(|item| {
             let folder = item.path.trim_end_matches('/');
             if item.is_folder {

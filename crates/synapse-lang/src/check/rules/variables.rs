@@ -10,8 +10,8 @@ use crate::expr::ast::{Expression, Node, NodeKind};
 /// The rules of this family.
 pub(super) static RULES: &[&dyn Rule] = &[&unset::Unset, &params::Params];
 
-/// Whether a node stands in an `exists()`, or its name does somewhere in the expression: then its absence is expected.
-fn guarded(expression: &Expression) -> Vec<&str> {
+/// The names that an expression asks for with `exists()`: their absence is expected.
+pub(in crate::check) fn guarded(expression: &Expression) -> Vec<&str> {
     let mut names = Vec::new();
     expression.root.walk(&mut |node: &Node| {
         let NodeKind::Call(call) = &node.kind else { return };

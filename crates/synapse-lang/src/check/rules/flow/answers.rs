@@ -75,7 +75,7 @@ fn judge(subject: &Subject<'_>, flows: &Flows<'_>, owner: &Placed<'_>, findings:
 
 /// Whether a flow has steps and certainly answers nobody.
 fn leaves_waiting(tree: &Tree<'_>, part: &Placed<'_>, outcome: Outcome) -> bool {
-    let has_steps = tree.children(part).any(|child| child.is_step());
+    let has_steps = tree.children(part).any(Placed::is_step);
     has_steps && part.element.is_closed() && outcome.goes_on && !outcome.answers && !outcome.unknown
 }
 

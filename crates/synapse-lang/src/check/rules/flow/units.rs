@@ -74,8 +74,8 @@ fn milliseconds(text: &str, span: Span, severity: Severity, findings: &mut Findi
 
 fn in_words(seconds: u64) -> String {
     match seconds {
-        ..7200 => format!("{} minutes", seconds / 60),
-        ..172_800 => format!("{} hours", seconds / 3600),
+        0..7200 => format!("{} minutes", seconds / 60),
+        7200..172_800 => format!("{} hours", seconds / 3600),
         _ => format!("{} days", seconds / 86_400),
     }
 }

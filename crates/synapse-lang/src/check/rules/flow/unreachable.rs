@@ -1,5 +1,7 @@
 //! Steps after one that ends the flow.
 
+use std::ops::Range;
+
 use crate::check::flow::Flows;
 use crate::check::walk::Placed;
 use crate::check::{Findings, Rule, Subject};
@@ -19,27 +21,27 @@ impl Rule for Unreachable {
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         let flows = Flows::new(subject.project);
         // What lies inside steps that never run is not told again.
-        let mut told = 0;
+        let mut dead = vec![false; subject.tree.placed().len()];
         for parent in subject.tree.placed().iter().filter(|placed| placed.takes_steps()) {
-            if parent.index >= told {
-                told = steps(subject, &flows, parent, findings).unwrap_or(told);
+            if dead.get(parent.index).is_none_or(|dead| *dead) {
+                continue;
+            }
+            if let Some(range) = steps(subject, &flows, parent, findings) {
+                dead.get_mut(range).into_iter().flatten().for_each(|entry| *entry = true);
             }
         }
     }
 }
 
-/// Looks at the steps of one list; the answer is the entry after those that never run.
+/// Looks at the steps of one list; the answer is the entries that never run.
 fn steps(
     subject: &Subject<'_>,
     flows: &Flows<'_>,
     parent: &Placed<'_>,
     findings: &mut Findings,
-) -> Option<usize> {
+) -> Option<Range<usize>> {
     let mut steps = subject.tree.children(parent).filter(|child| child.is_step());
-    let last = steps.by_ref().find(|step| {
-        // Only steps that can end a flow are worth following.
-        !flows.step(&subject.tree, step).goes_on
-    })?;
+    let last = steps.by_ref().find(|step| !flows.step(&subject.tree, step).goes_on)?;
     let first = steps.next()?;
     let end = steps.last().unwrap_or(first);
     let name = last.element.name();
@@ -52,6 +54,5 @@ fn steps(
     let gap = Span::new(last.element.span().end, end.element.span().end);
     let fix = Fix::review("Remove the steps that never run", vec![Edit::remove(gap)]);
     findings.report(UNREACHABLE, first.element.name_span(), message).fix(fix);
-    // Lists inside the steps before are still to be looked at, so only what comes after is skipped.
-    (first.index == last.end).then_some(end.end).filter(|_| last.end == last.index + 1)
+    Some(first.index..end.end)
 }

@@ -187,7 +187,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
             }
             "switch" => {
                 self.read(tree, step, step.index, &state);
-                return self.switch(tree, step, state, depth);
+                return self.switch(tree, step, &state, depth);
             }
             "sequence" => {
                 self.read(tree, step, step.index, &state);
@@ -209,12 +209,12 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
                 if let Some(counter) = element.value("counter-variable") {
                     inside.write(counter.trim().to_owned());
                 }
-                self.copies(tree, step, &mut state, inside, "foreach", depth);
+                self.copies(tree, step, &mut state, &inside, "foreach", depth);
             }
             "scatter-gather" => {
                 self.read(tree, step, step.index, &state);
                 let inside = state.clone();
-                self.copies(tree, step, &mut state, inside, "scatter-gather", depth);
+                self.copies(tree, step, &mut state, &inside, "scatter-gather", depth);
             }
             _ => {
                 self.read(tree, step, step.index, &state);
@@ -264,7 +264,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
         }
     }
 
-    fn switch(&self, tree: &Tree<'_>, step: &Placed<'_>, state: State, depth: usize) -> State {
+    fn switch(&self, tree: &Tree<'_>, step: &Placed<'_>, state: &State, depth: usize) -> State {
         let default = tree.child(step, "default");
         let first = match default {
             Some(default) => self.branch(tree, default, state.clone(), depth),
@@ -287,7 +287,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
         tree: &Tree<'_>,
         step: &Placed<'_>,
         state: &mut State,
-        inside: State,
+        inside: &State,
         what: &'static str,
         depth: usize,
     ) {
