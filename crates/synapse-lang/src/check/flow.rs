@@ -223,8 +223,8 @@ impl<'p> Flows<'p> {
     }
 }
 
-/// Shows the element that holds the steps of a named sequence or template, with the tree of its document; nothing
-/// when it is not in view, or when there are several.
+/// Shows the element that holds the steps of a named sequence or template, or a named endpoint, with the tree of its
+/// document; nothing when it is not in view, or when there are several.
 pub fn visit_named<R>(
     project: Option<&Project>,
     tree: &Tree<'_>,
@@ -246,18 +246,19 @@ pub fn visit_named<R>(
     Some(visit(&other, body))
 }
 
-/// The element that holds the steps of a sequence or template which a document defines.
+/// The element that holds the steps of a sequence or template, or the endpoint, which a document defines.
 fn body_in<'t, 'a>(tree: &'t Tree<'a>, kind: RefKind, name: &str) -> Option<&'t Placed<'a>> {
     let id = match kind {
         RefKind::Sequence => "artifact.sequence",
         RefKind::Template => "artifact.template",
+        RefKind::Endpoint => "artifact.endpoint",
         _ => return None,
     };
     let named = |one: &&Placed<'a>| {
         one.id() == id && one.element.value("name").is_some_and(|value| value.trim() == name)
     };
     let found = tree.placed().iter().filter(|one| one.role == Role::Artifact).find(named)?;
-    if kind == RefKind::Sequence { Some(found) } else { tree.child(found, "sequence") }
+    if kind == RefKind::Template { tree.child(found, "sequence") } else { Some(found) }
 }
 
 /// A flow of an API's resource or of a proxy.

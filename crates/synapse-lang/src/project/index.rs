@@ -74,25 +74,26 @@ pub(super) struct Indexed {
 pub(super) fn index(document: &Document) -> Indexed {
     let model = Model::get();
     let tree = Tree::of(document, model);
+    let values = value::of(&tree, model);
     let mut writes = Writes::default();
     for placed in tree.placed() {
         writes.add(writes::of(&tree, placed));
     }
     Indexed {
         definitions: tree.placed().iter().filter_map(definition).collect(),
-        references: references(&tree, model),
+        references: references_in(&tree, model, &values),
         items: tree.root().map(|root| items(root.element)).unwrap_or_default(),
         writes,
-        dynamic: dynamic(&tree, model),
+        dynamic: dynamic(&tree, &values),
     }
 }
 
 /// The kinds of things that are named by expressions.
-fn dynamic(tree: &Tree<'_>, model: &'static Model) -> Vec<RefKind> {
+fn dynamic(tree: &Tree<'_>, values: &[Value<'_>]) -> Vec<RefKind> {
     let mut kinds = Vec::new();
-    for value in value::of(tree, model) {
+    for value in values {
         let Some(kind) = value.reference else { continue };
-        if reference(&value).is_none() && !value.text().trim().is_empty() && !kinds.contains(&kind) {
+        if reference(value).is_none() && !value.text().trim().is_empty() && !kinds.contains(&kind) {
             kinds.push(kind);
         }
     }
@@ -105,7 +106,10 @@ fn dynamic(tree: &Tree<'_>, model: &'static Model) -> Vec<RefKind> {
 
 /// Every place of a document that names something.
 pub(crate) fn references(tree: &Tree<'_>, model: &'static Model) -> Vec<Reference> {
-    let values = value::of(tree, model);
+    references_in(tree, model, &value::of(tree, model))
+}
+
+fn references_in(tree: &Tree<'_>, model: &'static Model, values: &[Value<'_>]) -> Vec<Reference> {
     let mut found: Vec<Reference> = values.iter().filter_map(reference).collect();
     found.extend(values.iter().filter_map(|value| parameter_reference(tree, model, value)));
     found

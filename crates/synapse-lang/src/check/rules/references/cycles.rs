@@ -1,4 +1,4 @@
-//! Sequences and templates that run themselves.
+//! Sequences, templates and endpoints that lead back to themselves.
 
 use std::collections::HashSet;
 
@@ -14,10 +14,10 @@ const CYCLE: u16 = 908;
 /// How many sequences are followed from one.
 const MOST: usize = 300;
 
-/// Circles among sequences and templates.
+/// Circles among sequences, templates and endpoints.
 pub(super) struct Cycles;
 
-/// A sequence or template.
+/// A sequence, a template or an endpoint.
 type Name = (RefKind, String);
 
 /// One runs another.
@@ -38,6 +38,7 @@ impl Rule for Cycles {
             let kind = match placed.id() {
                 "artifact.sequence" => RefKind::Sequence,
                 "artifact.template" => RefKind::Template,
+                "artifact.endpoint" => RefKind::Endpoint,
                 _ => continue,
             };
             let Some(name) = placed.element.value("name") else { continue };
@@ -85,10 +86,12 @@ fn back(subject: &Subject<'_>, own: &Name, first: &Edge) -> Option<(Vec<Name>, b
 /// What the steps inside an element run.
 fn edges(tree: &Tree<'_>, body: &Placed<'_>) -> Vec<Edge> {
     let mut found = Vec::new();
-    for placed in tree.descendants(body) {
+    let own = Some(body).filter(|body| body.id() == "artifact.endpoint");
+    for placed in own.into_iter().chain(tree.descendants(body)) {
         let (kind, attribute) = match placed.id() {
             "sequence" if placed.element.attribute("name").is_none() => (RefKind::Sequence, "key"),
             "call-template" => (RefKind::Template, "target"),
+            "endpoint" | "artifact.endpoint" => (RefKind::Endpoint, "key"),
             "filter.then" | "filter.else" | "target" | "aggregate.onComplete" => {
                 (RefKind::Sequence, "sequence")
             }
@@ -102,10 +105,10 @@ fn edges(tree: &Tree<'_>, body: &Placed<'_>) -> Vec<Edge> {
             continue;
         }
         let above = tree.ancestors(placed).take_while(|one| one.index != body.index);
-        let is_conditional = above
-            .chain([placed])
-            .any(|one| !matches!(one.id(), "sequence" | "call-template" | "template.sequence"))
-            || ends_before(tree, placed);
+        let runs = |one: &Placed<'_>| matches!(one.id(), "sequence" | "call-template" | "template.sequence");
+        // Endpoints are looked up as soon as the first of them is used.
+        let is_conditional = kind != RefKind::Endpoint
+            && (above.chain([placed]).any(|one| !runs(one)) || ends_before(tree, placed));
         let to = (kind, name.trim().to_owned());
         found.push(Edge { to, span: written.value_span(), is_conditional });
     }
@@ -115,8 +118,6 @@ fn edges(tree: &Tree<'_>, body: &Placed<'_>) -> Vec<Edge> {
 /// Whether a step before may have ended the flow.
 fn ends_before(tree: &Tree<'_>, placed: &Placed<'_>) -> bool {
     let Some(parent) = tree.parent(placed) else { return false };
-    let before = tree.children(parent).take_while(|one| one.index < placed.index);
-    before
-        .into_iter()
-        .any(|one| one.is_step() && !matches!(one.id(), "log" | "property" | "variable" | "payloadFactory"))
+    let mut before = tree.children(parent).take_while(|one| one.index < placed.index);
+    before.any(|one| one.is_step() && !matches!(one.id(), "log" | "property" | "variable" | "payloadFactory"))
 }

@@ -134,6 +134,25 @@ fn circles_are_told_with_their_way() {
 }
 
 #[test]
+fn endpoints_can_go_round_too() {
+    let endpoint = |file: &'static str, name: &str, inside: &str| {
+        (file, format!("<endpoint {XMLNS} name=\"{name}\">{inside}</endpoint>"))
+    };
+    let (one, two) = ("artifacts/endpoints/1.xml", "artifacts/endpoints/2.xml");
+    let failover = |key: &str| format!("<failover><endpoint key=\"{key}\"/></failover>");
+    check(
+        WHOLE,
+        &[endpoint(one, "E", &failover("F")), endpoint(two, "F", &failover("E"))],
+        &["908 warning F"],
+    );
+    check(
+        WHOLE,
+        &[endpoint(one, "E", &failover("F")), endpoint(two, "F", "<address uri=\"http://h\"/>")],
+        &[],
+    );
+}
+
+#[test]
 fn a_missing_parameter_is_filled_in() {
     let template = (
         "artifacts/templates/T.xml",

@@ -116,6 +116,25 @@ fn copies_keep_what_is_set_in_them() {
 }
 
 #[test]
+fn properties_stay_in_copies_too() {
+    let foreach = "<foreach collection=\"${payload.a}\"><sequence><property name=\"p\" value=\"1\"/>\
+                   <property name=\"q\" value=\"1\" scope=\"axis2\"/></sequence></foreach>";
+    let log = |expression: &str| {
+        format!("{foreach}<log level=\"custom\"><property name=\"l\" expression=\"{expression}\"/></log>")
+    };
+    check(&log("${props.synapse.p}"), &["652 p"]);
+    check(&log("get-property('p')"), &["652 get-property('p')"]);
+    check(&log("$ctx:p"), &["652 $ctx:p"]);
+    check(&log("get-property('axis2', 'p')"), &[]);
+    check(&log("${props.axis2.q}"), &[]);
+    check(&log("$ctx:other"), &[]);
+    check(
+        &log("${props.synapse.p}").replace("</foreach>", "</foreach><property name=\"p\" value=\"2\"/>"),
+        &[],
+    );
+}
+
+#[test]
 fn later_flows_see_what_was_set_anywhere() {
     let api = |handlers: &str, rest: &str| {
         format!(

@@ -9,7 +9,7 @@ use crate::check::flow::{Flows, visit_named};
 use crate::check::value::{self, Reading, Value};
 use crate::check::walk::{Placed, Role, Tree};
 use crate::check::writes;
-use crate::expr::ast::NodeKind;
+use crate::expr::ast::{self, NodeKind};
 use crate::expr::parser;
 use crate::model::{Model, Place, RefKind};
 use crate::project::Project;
@@ -21,6 +21,13 @@ use super::guarded;
 /// How deep steps are followed; the stack is finite.
 const DEEPEST: usize = 200;
 
+/// What a step sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing {
+    Variable,
+    Property,
+}
+
 /// What is known at a place of a flow.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
@@ -29,7 +36,7 @@ pub(super) struct State {
     /// Set on some way that leads here.
     maybe: BTreeSet<String>,
     /// Set only in copies of the message, which are gone; with the step that made the copies.
-    lost: BTreeSet<(String, &'static str)>,
+    lost: BTreeSet<(Thing, String, &'static str)>,
     /// Something that is not in view may have set anything.
     unknown: bool,
     /// Whether no way leads here.
@@ -42,10 +49,19 @@ pub(super) struct State {
 
 impl State {
     fn write(&mut self, name: String) {
-        self.lost.retain(|(lost, _)| *lost != name);
+        self.find(Thing::Variable, &name);
         self.ever.insert(name.clone());
         self.maybe.insert(name.clone());
         self.set.insert(name);
+    }
+
+    /// Something is there again after it was lost.
+    fn find(&mut self, thing: Thing, name: &str) {
+        self.lost.retain(|(of, lost, _)| *of != thing || lost != name);
+    }
+
+    fn is_lost(&self, thing: Thing, name: &str) -> Option<&'static str> {
+        self.lost.iter().find(|(of, lost, _)| *of == thing && lost == name).map(|(_, _, what)| *what)
     }
 
     fn lose_sight(&mut self) {
@@ -235,6 +251,11 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
             state.maybe.remove(name.as_ref());
             return;
         }
+        for one in std::iter::once(step).chain(tree.children(step)) {
+            if let Some((Thing::Property, name)) = set_by(one) {
+                state.find(Thing::Property, &name);
+            }
+        }
         let counter = element.value("counter-variable").filter(|_| step.is_mediator("foreach"));
         let written = writes::of(tree, step);
         for name in written.names {
@@ -302,8 +323,8 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
                 }
                 None => self.list(tree, part, inside.clone(), depth + 1),
             };
-            for name in Self::set_inside(tree, part) {
-                state.lost.insert((name, what));
+            for (thing, name) in set_inside(tree, part) {
+                state.lost.insert((thing, name, what));
             }
             if after.unknown && !state.unknown {
                 state.unknown = true;
@@ -311,13 +332,6 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
             }
             state.ever.extend(after.ever);
         }
-    }
-
-    /// The variables that steps inside an element set, at any depth but not in named sequences.
-    fn set_inside(tree: &Tree<'_>, part: &Placed<'_>) -> Vec<String> {
-        let steps = tree.descendants(part).iter().filter(|one| one.is_mediator("variable"));
-        let sets = steps.filter(|one| one.element.value("action").is_none_or(|action| action != "remove"));
-        sets.filter_map(|one| one.element.value("name")).map(|name| name.trim().to_owned()).collect()
     }
 
     /// The parts of any other step: their values are read, and the flows in them may run.
@@ -415,6 +429,13 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
             return;
         }
         for value in self.values.get(&placed.index).into_iter().flatten() {
+            if let Reading::XPath(range) = &value.reading
+                && let Some(name) = value.text().get(range.clone()).and_then(property_in)
+                && let Some(what) = state.is_lost(Thing::Property, name)
+            {
+                let (name, span) = (name.to_owned(), value.span());
+                self.uses.borrow_mut().push(Use { name, span, trouble: Trouble::Lost(what), step });
+            }
             for range in value.expressions() {
                 let Ok(expression) = parser::parse(value.text().get(range.clone()).unwrap_or_default())
                 else {
@@ -422,12 +443,20 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
                 };
                 let expected = guarded(&expression);
                 expression.root.walk(&mut |node| {
-                    let NodeKind::Variable(variable) = &node.kind else { return };
-                    let name = &variable.name;
+                    let (name, trouble) = match &node.kind {
+                        NodeKind::Variable(variable) => {
+                            (&variable.name, trouble(state, &variable.name.value))
+                        }
+                        NodeKind::Lookup(lookup) if lookup.place == ast::Place::Synapse => {
+                            let lost = state.is_lost(Thing::Property, &lookup.name.value);
+                            (&lookup.name, lost.map(Trouble::Lost))
+                        }
+                        _ => return,
+                    };
                     if expected.contains(&name.value.as_str()) {
                         return;
                     }
-                    if let Some(trouble) = trouble(state, &name.value) {
+                    if let Some(trouble) = trouble {
                         let start = range.start + name.span.start as usize;
                         let end = range.start + name.span.end as usize;
                         let span = value.source_span(start..end);
@@ -451,6 +480,40 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
     }
 }
 
+/// What steps inside an element set, at any depth but not in named sequences.
+fn set_inside(tree: &Tree<'_>, part: &Placed<'_>) -> Vec<(Thing, String)> {
+    tree.descendants(part).iter().filter_map(set_by).collect()
+}
+
+/// The variable or the property of the default scope that a step sets.
+fn set_by(step: &Placed<'_>) -> Option<(Thing, String)> {
+    let element = step.element;
+    let thing = match step.id() {
+        "variable" => Thing::Variable,
+        "property" | "propertyGroup.property" => Thing::Property,
+        _ => return None,
+    };
+    let default = element.value("scope").is_none_or(|scope| scope.is_empty() || scope == "default");
+    let sets = element.value("action").is_none_or(|action| action != "remove");
+    let name = element.value("name")?.trim().to_owned();
+    (sets && default && !name.contains('{')).then_some((thing, name))
+}
+
+/// The property of the default scope that a path reads, when it reads just one.
+fn property_in(path: &str) -> Option<&str> {
+    let rest = path.split_once("get-property(").map(|(_, rest)| rest.trim_start());
+    let named = rest.and_then(|rest| {
+        let quote = rest.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+        let (name, after) = rest.get(1..)?.split_once(quote)?;
+        after.trim_start().starts_with(')').then_some(name)
+    });
+    named.or_else(|| {
+        let (_, rest) = path.split_once("$ctx:")?;
+        let end = rest.find(|one: char| !(one.is_alphanumeric() || matches!(one, '_' | '-' | '.')));
+        rest.get(..end.unwrap_or(rest.len()))
+    })
+}
+
 /// What is known after a flow that may have run.
 fn optional(before: State, after: State) -> State {
     let lost = before.lost.clone();
@@ -459,7 +522,7 @@ fn optional(before: State, after: State) -> State {
 }
 
 fn trouble(state: &State, name: &str) -> Option<Trouble> {
-    if let Some((_, what)) = state.lost.iter().find(|(lost, _)| lost == name) {
+    if let Some(what) = state.is_lost(Thing::Variable, name) {
         return Some(Trouble::Lost(what));
     }
     if state.unknown || state.set.contains(name) {

@@ -18,6 +18,8 @@ use super::trace::{State, Tracer, Trouble, Use};
 const NEVER: u16 = 650;
 const PERHAPS: u16 = 651;
 const LOST: u16 = 652;
+/// The most elements of a document whose flows are followed.
+const MOST: usize = 20_000;
 
 /// Reads of variables that are not there.
 pub(super) struct Unset;
@@ -29,10 +31,13 @@ impl Rule for Unset {
 
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         let values = value::of(&subject.tree, subject.model);
-        if !values.iter().any(|value| !value.expressions().is_empty() && value.text().contains("vars")) {
+        let tree = &subject.tree;
+        let copies = tree.placed().iter().any(|one| matches!(one.id(), "foreach" | "scatter-gather"));
+        let reads = values.iter().any(|value| value.text().contains("vars"));
+        // A document of that size is made by a program, and its flows are too wide to follow.
+        if !(reads || copies) || tree.placed().len() > MOST {
             return;
         }
-        let tree = &subject.tree;
         let tracer = Tracer::new(subject.project, tree, &values);
         for placed in tree.placed() {
             match placed.id() {
