@@ -1,6 +1,6 @@
-//! Variables and parameters that expressions read: whether anybody set them, and whether the value is still there.
+//! Variables: whether anybody set them, whether the value is still there, and whether it fits its type.
 
-mod params;
+mod declared;
 mod trace;
 mod unset;
 
@@ -8,7 +8,7 @@ use super::Rule;
 use crate::expr::ast::{Expression, Node, NodeKind};
 
 /// The rules of this family.
-pub(super) static RULES: &[&dyn Rule] = &[&unset::Unset, &params::Params];
+pub(super) static RULES: &[&dyn Rule] = &[&unset::Unset, &declared::Declared];
 
 /// The names that an expression asks for with `exists()`: their absence is expected.
 pub(in crate::check) fn guarded(expression: &Expression) -> Vec<&str> {

@@ -1,6 +1,6 @@
 //! Calls of templates, held against what the templates declare.
 
-use crate::check::walk::{Placed, Role};
+use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
 use crate::diagnostic::{Edit, Fix};
 use crate::model::RefKind;
@@ -12,25 +12,22 @@ use super::super::flow::named_like;
 
 const MANDATORY: u16 = 903;
 const UNDECLARED: u16 = 904;
-const UNUSED: u16 = 905;
 
-/// Parameters that are missing, unknown or never read.
+/// Parameters that are missing or unknown.
 pub(super) struct Templates;
 
 impl Rule for Templates {
     fn codes(&self) -> &'static [u16] {
-        &[MANDATORY, UNDECLARED, UNUSED]
+        &[MANDATORY, UNDECLARED]
     }
 
     fn interest(&self) -> Interest {
-        Interest::Named(&["call-template", "template"])
+        Interest::Named(&["call-template"])
     }
 
     fn element(&self, subject: &Subject<'_>, placed: &Placed<'_>, findings: &mut Findings) {
-        match placed.id() {
-            "call-template" if placed.element.is_closed() => call(subject, placed.element, findings),
-            "artifact.template" if placed.element.is_closed() => declared(subject, placed, findings),
-            _ => {}
+        if placed.id() == "call-template" && placed.element.is_closed() {
+            call(subject, placed.element, findings);
         }
     }
 }
@@ -94,32 +91,4 @@ fn with_param(call: Element<'_>, name: &str) -> Option<Fix> {
         None => Edit::insert(call.open_span().end, format!("\n{indentation}    {written}")),
     };
     Some(Fix::review(format!("Give {name}"), vec![edit]))
-}
-
-/// Parameters that nothing in a template can read.
-fn declared(subject: &Subject<'_>, template: &Placed<'_>, findings: &mut Findings) {
-    let tree = &subject.tree;
-    let Some(body) = tree.child(template, "sequence") else { return };
-    // Code and what others run may read parameters by their names.
-    let hidden = tree.descendants(template).iter().any(|one| {
-        matches!(one.role, Role::NoMediator)
-            || matches!(one.id(), "class" | "script" | "spring" | "pojoCommand" | "annotatedCommand")
-            || (one.role == Role::Mediator
-                && one.id() == "sequence"
-                && one.element.attribute("key").is_some())
-    });
-    if hidden {
-        return;
-    }
-    let text = body.element.span().of(subject.document.source());
-    for parameter in template.element.elements().filter(|one| one.local() == "parameter") {
-        let Some(attribute) = parameter.attribute("name") else { continue };
-        let name = attribute.value();
-        // The server itself reads these of a connector's operations.
-        let provided = matches!(name.as_ref(), "responseVariable" | "overwriteBody");
-        if !name.is_empty() && !provided && !text.contains(name.as_ref()) {
-            let message = format!("Nothing in this template reads the parameter {name}");
-            findings.report(UNUSED, attribute.value_span(), message);
-        }
-    }
 }

@@ -9,7 +9,7 @@ use crate::check::flow::{Flows, visit_named};
 use crate::check::value::{self, Reading, Value};
 use crate::check::walk::{Placed, Role, Tree};
 use crate::check::writes;
-use crate::expr::ast::{self, NodeKind};
+use crate::expr::ast::{self, NameForm, NodeKind};
 use crate::expr::parser;
 use crate::model::{Model, Place, RefKind};
 use crate::project::Project;
@@ -132,6 +132,8 @@ pub(super) struct Use {
     pub trouble: Trouble,
     /// The entry of the step that reads it.
     pub step: usize,
+    /// Whether the name is written without quotes.
+    pub is_plain: bool,
 }
 
 /// Goes along flows.
@@ -434,7 +436,13 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
                 && let Some(what) = state.is_lost(Thing::Property, name)
             {
                 let (name, span) = (name.to_owned(), value.span());
-                self.uses.borrow_mut().push(Use { name, span, trouble: Trouble::Lost(what), step });
+                self.uses.borrow_mut().push(Use {
+                    name,
+                    span,
+                    trouble: Trouble::Lost(what),
+                    step,
+                    is_plain: false,
+                });
             }
             for range in value.expressions() {
                 let Ok(expression) = parser::parse(value.text().get(range.clone()).unwrap_or_default())
@@ -453,14 +461,18 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
                         }
                         _ => return,
                     };
-                    if expected.contains(&name.value.as_str()) {
+                    // Other forms of names do not lead to the variable, which another rule tells.
+                    let leads = matches!(name.form, NameForm::Dot | NameForm::DoubleQuoted);
+                    if !leads || expected.contains(&name.value.as_str()) {
                         return;
                     }
                     if let Some(trouble) = trouble {
                         let start = range.start + name.span.start as usize;
                         let end = range.start + name.span.end as usize;
                         let span = value.source_span(start..end);
-                        self.uses.borrow_mut().push(Use { name: name.value.clone(), span, trouble, step });
+                        let is_plain = name.form == NameForm::Dot;
+                        let name = name.value.clone();
+                        self.uses.borrow_mut().push(Use { name, span, trouble, step, is_plain });
                     }
                 });
             }

@@ -8,6 +8,7 @@ use crate::check::walk::{Placed, Role};
 use crate::check::{Findings, Rule, Subject};
 use crate::diagnostic::{Edit, Fix};
 use crate::expr::ast::{NameForm, NodeKind};
+use crate::expr::check::codes;
 use crate::expr::parser;
 use crate::near::nearest;
 
@@ -15,7 +16,7 @@ use super::super::flow::named_like;
 use super::guarded;
 use super::trace::{State, Tracer, Trouble, Use};
 
-const NEVER: u16 = 650;
+const NEVER: u16 = codes::UNKNOWN_VARIABLE;
 const PERHAPS: u16 = 651;
 const LOST: u16 = 652;
 /// The most elements of a document whose flows are followed.
@@ -87,18 +88,15 @@ fn report(subject: &Subject<'_>, one: &Use, findings: &mut Findings) {
     match &one.trouble {
         Trouble::Never { others } => {
             let meant = nearest(name, others.iter().map(String::as_str));
-            let finding = match meant {
-                Some(meant) => {
-                    let message = format!("No step before sets the variable {name}; did you mean {meant}?");
-                    let fix = Fix::review(format!("Read {meant}"), vec![Edit::replace(one.span, meant)]);
-                    findings.report(NEVER, one.span, message).fix(fix)
-                }
-                None => {
-                    let message = format!("No step before sets the variable {name}, so the expression fails");
-                    findings.report(NEVER, one.span, message)
-                }
+            let hint = match meant {
+                Some(meant) => format!("; did you mean {meant}?"),
+                None => ", so the expression fails".to_owned(),
             };
-            finding.fix_if(declaration(subject, one));
+            let rename = meant
+                .filter(|_| one.is_plain)
+                .map(|meant| Fix::review(format!("Read {meant}"), vec![Edit::replace(one.span, meant)]));
+            let message = format!("No step before sets the variable {name}{hint}");
+            findings.report(NEVER, one.span, message).fix_if(rename).fix_if(declaration(subject, one));
         }
         Trouble::Perhaps => {
             let message = format!("The variable {name} is set on some ways only that lead here");
@@ -116,7 +114,8 @@ fn report(subject: &Subject<'_>, one: &Use, findings: &mut Findings) {
 /// A step that sets the variable, before the one that reads it.
 fn declaration(subject: &Subject<'_>, one: &Use) -> Option<Fix> {
     let step = subject.tree.get(one.step).filter(|step| step.is_step())?.element;
-    let written = format!("<{} name=\"{}\" value=\"\"/>", named_like(step, "variable"), one.name);
+    let name = crate::syntax::escape_attribute(&one.name, '"');
+    let written = format!("<{} name=\"{name}\" value=\"\"/>", named_like(step, "variable"));
     let indentation = step.indentation()?;
     let edit = Edit::insert(step.span().start, format!("{written}\n{indentation}"));
     Some(Fix::review(format!("Set {} before", one.name), vec![edit]))
