@@ -51,13 +51,15 @@ impl Outcome {
 pub struct Flows<'p> {
     project: Option<&'p Project>,
     named: RefCell<HashMap<(RefKind, String), Outcome>>,
+    /// What steps lead to, by the address of their document and their entry.
+    steps: RefCell<HashMap<(usize, usize), Outcome>>,
 }
 
 impl<'p> Flows<'p> {
     /// For a document of that project, or for one that stands alone.
     #[must_use]
     pub fn new(project: Option<&'p Project>) -> Self {
-        Self { project, named: RefCell::default() }
+        Self { project, named: RefCell::default(), steps: RefCell::default() }
     }
 
     /// What the steps directly inside an element lead to.
@@ -99,6 +101,16 @@ impl<'p> Flows<'p> {
             Role::Mediator => {}
             _ => return Outcome::UNKNOWN,
         }
+        let key = (std::ptr::from_ref(step.element.document()).addr(), step.index);
+        if let Some(known) = self.steps.borrow().get(&key) {
+            return *known;
+        }
+        let outcome = self.mediator(tree, step, depth);
+        self.steps.borrow_mut().insert(key, outcome);
+        outcome
+    }
+
+    fn mediator(&self, tree: &Tree<'_>, step: &Placed<'_>, depth: usize) -> Outcome {
         let element = step.element;
         match step.id() {
             "filter" => self.filter(tree, step, depth),

@@ -1,5 +1,6 @@
 //! Variables: whether anybody set them, whether the value is still there, and whether it fits its type.
 
+mod bits;
 mod declared;
 mod trace;
 mod unset;

@@ -42,7 +42,7 @@ fn sequence(name: &str, steps: &str) -> (&'static str, String) {
 #[test]
 fn what_is_missing_is_certain_only_in_a_whole_project() {
     let call = sequence("A", "<call><endpoint key=\"E\"/></call>");
-    check(WHOLE, &[call.clone()], &["901 error E"]);
+    check(WHOLE, std::slice::from_ref(&call), &["901 error E"]);
     check(PART, &[call], &["901 warning E"]);
     check(WHOLE, &[sequence("A", "<sequence key=\"main\"/><sequence key=\"fault\"/>")], &[]);
     check(WHOLE, &[sequence("A", "<sequence key=\"{${vars.next}}\"/>")], &[]);
@@ -189,17 +189,17 @@ fn names_and_paths_are_taken_once() {
 #[test]
 fn classes_and_connectors_come_from_somewhere() {
     let class = sequence("A", "<class name=\"com.example.B\"/>");
-    check(WHOLE, &[class.clone()], &["910 warning com.example.B"]);
+    check(WHOLE, std::slice::from_ref(&class), &["910 warning com.example.B"]);
     let library = WHOLE.replace("</project>", "<dependencies><dependency><groupId>a</groupId><artifactId>b</artifactId></dependency></dependencies></project>");
     check(&library, &[class], &[]);
     check(WHOLE, &[sequence("A", "<class name=\"org.wso2.carbon.X\"/>")], &[]);
     let uses = sequence("A", "<kafkaTransport.publish/><kafkaTransport.publish/>");
-    check(WHOLE, &[uses.clone()], &["912 warning kafkaTransport.publish"]);
+    check(WHOLE, std::slice::from_ref(&uses), &["912 warning kafkaTransport.publish"]);
     let pom = WHOLE.replace(
         "</project>",
         "<dependencies><dependency><groupId>org.wso2.integration.connector</groupId>\
          <artifactId>mi-connector-kafka</artifactId><version>1</version><type>zip</type></dependency></dependencies></project>",
     );
-    check(&pom, &[uses.clone()], &[]);
+    check(&pom, std::slice::from_ref(&uses), &[]);
     check(WHOLE, &[uses, ("resources/connectors/kafka-connector-3.zip", String::new())], &[]);
 }

@@ -16,6 +16,7 @@ use crate::project::Project;
 use crate::syntax::Document;
 use crate::text::Span;
 
+use super::bits::{Bits, Names};
 use super::guarded;
 
 /// How deep steps are followed; the stack is finite.
@@ -28,13 +29,13 @@ enum Thing {
     Property,
 }
 
-/// What is known at a place of a flow.
+/// What is known at a place of a flow. Names are numbers that the [`Tracer`] gives them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     /// Set on every way that leads here.
-    set: BTreeSet<String>,
+    set: Bits,
     /// Set on some way that leads here.
-    maybe: BTreeSet<String>,
+    maybe: Bits,
     /// Set only in copies of the message, which are gone; with the step that made the copies.
     lost: BTreeSet<(Thing, String, &'static str)>,
     /// Something that is not in view may have set anything.
@@ -42,19 +43,12 @@ pub(super) struct State {
     /// Whether no way leads here.
     ended: bool,
     /// Set anywhere so far, also on ways that have ended.
-    ever: BTreeSet<String>,
+    ever: Bits,
     /// Whether something unknown ran anywhere so far.
     ever_unknown: bool,
 }
 
 impl State {
-    fn write(&mut self, name: String) {
-        self.find(Thing::Variable, &name);
-        self.ever.insert(name.clone());
-        self.maybe.insert(name.clone());
-        self.set.insert(name);
-    }
-
     /// Something is there again after it was lost.
     fn find(&mut self, thing: Thing, name: &str) {
         self.lost.retain(|(of, lost, _)| *of != thing || lost != name);
@@ -72,7 +66,7 @@ impl State {
 
     /// What is known after one or the other.
     fn join(self, other: Self) -> Self {
-        let ever = &self.ever | &other.ever;
+        let ever = self.ever.or(&other.ever);
         let ever_unknown = self.ever_unknown || other.ever_unknown;
         if self.ended {
             return Self { ever, ever_unknown, ..other };
@@ -81,8 +75,8 @@ impl State {
             return Self { ever, ever_unknown, ..self };
         }
         Self {
-            set: &self.set & &other.set,
-            maybe: &self.maybe | &other.maybe,
+            set: self.set.and(&other.set),
+            maybe: self.maybe.or(&other.maybe),
             lost: &self.lost & &other.lost,
             unknown: self.unknown || other.unknown,
             ended: false,
@@ -145,6 +139,8 @@ pub(super) struct Tracer<'p, 'v, 'a> {
     document: Option<&'a Document>,
     uses: RefCell<Vec<Use>>,
     visiting: RefCell<Vec<(RefKind, String)>>,
+    /// The numbers of names.
+    names: RefCell<Names>,
     /// How many sequences may still be followed; a project of circles has no end otherwise.
     budget: RefCell<usize>,
 }
@@ -162,6 +158,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
             document: tree.root().map(|root| root.element.document()),
             uses: RefCell::default(),
             visiting: RefCell::default(),
+            names: RefCell::default(),
             budget: RefCell::new(500),
         }
     }
@@ -225,7 +222,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
                 self.read(tree, step, step.index, &state);
                 let mut inside = state.clone();
                 if let Some(counter) = element.value("counter-variable") {
-                    inside.write(counter.trim().to_owned());
+                    self.write(&mut inside, counter.trim());
                 }
                 self.copies(tree, step, &mut state, &inside, "foreach", depth);
             }
@@ -244,13 +241,39 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
         state
     }
 
+    fn write(&self, state: &mut State, name: &str) {
+        state.find(Thing::Variable, name);
+        let number = self.names.borrow_mut().number(name);
+        state.ever.insert(number);
+        state.maybe.insert(number);
+        state.set.insert(number);
+    }
+
+    /// What is wrong with reading a variable at a place.
+    fn trouble(&self, state: &State, name: &str) -> Option<Trouble> {
+        if let Some(what) = state.is_lost(Thing::Variable, name) {
+            return Some(Trouble::Lost(what));
+        }
+        let number = self.names.borrow_mut().number(name);
+        if state.unknown || state.set.contains(number) {
+            return None;
+        }
+        if state.maybe.contains(number) {
+            return Some(Trouble::Perhaps);
+        }
+        let names = self.names.borrow();
+        let others = names.named.iter().enumerate().filter(|(number, _)| state.maybe.contains(*number));
+        Some(Trouble::Never { others: others.map(|(_, name)| name.clone()).collect() })
+    }
+
     /// What a step sets or takes away itself.
     fn effects(&self, tree: &Tree<'_>, step: &Placed<'_>, state: &mut State) {
         let element = step.element;
         if step.is_mediator("variable") && element.value("action").is_some_and(|action| action == "remove") {
             let name = element.value("name").unwrap_or_default();
-            state.set.remove(name.as_ref());
-            state.maybe.remove(name.as_ref());
+            let number = self.names.borrow_mut().number(name.trim());
+            state.set.remove(number);
+            state.maybe.remove(number);
             return;
         }
         for one in std::iter::once(step).chain(tree.children(step)) {
@@ -262,7 +285,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
         let written = writes::of(tree, step);
         for name in written.names {
             if counter.as_deref().map(str::trim) != Some(name.as_str()) {
-                state.write(name);
+                self.write(state, &name);
             }
         }
         if written.is_opaque {
@@ -274,7 +297,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
         let expected = Self::expected(step);
         let mut inside = state.clone();
         for name in expected {
-            inside.write(name);
+            self.write(&mut inside, &name);
         }
         match tree.child(step, "then").filter(|then| then.role == Role::Part) {
             Some(then) => {
@@ -332,7 +355,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
                 state.unknown = true;
                 state.ever_unknown = true;
             }
-            state.ever.extend(after.ever);
+            state.ever = state.ever.or(&after.ever);
         }
     }
 
@@ -453,7 +476,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
                 expression.root.walk(&mut |node| {
                     let (name, trouble) = match &node.kind {
                         NodeKind::Variable(variable) => {
-                            (&variable.name, trouble(state, &variable.name.value))
+                            (&variable.name, self.trouble(state, &variable.name.value))
                         }
                         NodeKind::Lookup(lookup) if lookup.place == ast::Place::Synapse => {
                             let lost = state.is_lost(Thing::Property, &lookup.name.value);
@@ -531,17 +554,4 @@ fn optional(before: State, after: State) -> State {
     let lost = before.lost.clone();
     let joined = before.join(after);
     State { lost, ended: false, ..joined }
-}
-
-fn trouble(state: &State, name: &str) -> Option<Trouble> {
-    if let Some(what) = state.is_lost(Thing::Variable, name) {
-        return Some(Trouble::Lost(what));
-    }
-    if state.unknown || state.set.contains(name) {
-        return None;
-    }
-    if state.maybe.contains(name) {
-        return Some(Trouble::Perhaps);
-    }
-    Some(Trouble::Never { others: state.maybe.iter().cloned().collect() })
 }
