@@ -2,6 +2,7 @@
 
 mod bits;
 mod declared;
+mod state;
 mod trace;
 mod unset;
 

@@ -14,7 +14,8 @@ use crate::near::nearest;
 
 use super::super::flow::named_like;
 use super::guarded;
-use super::trace::{State, Tracer, Trouble, Use};
+use super::state::State;
+use super::trace::{Tracer, Trouble, Use};
 
 const NEVER: u16 = codes::UNKNOWN_VARIABLE;
 const PERHAPS: u16 = 651;
