@@ -29,7 +29,7 @@ fn steps_end_flows() {
     check("<drop/>", "answers");
     check("<loopback/>", "answers turns");
     check("<throwError/>", "answers");
-    check("<send><endpoint key=\"E\"/></send>", "on answers turns");
+    check("<send><endpoint key=\"E\"/></send>", "answers turns");
     check("<store messageStore=\"S\"/>", "on answers");
     check("<http.get configKey=\"C\"/>", "on");
     check("<class name=\"a.B\"/>", "on unknown");

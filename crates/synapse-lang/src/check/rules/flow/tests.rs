@@ -48,7 +48,7 @@ fn each_list_tells_its_own_dead_steps_once() {
         &["501 warning log", "501 warning call"],
     );
     check(&sequence("<throwError/><http.get configKey=\"C\"/>"), &["501 warning http.get"]);
-    check(&sequence("<send/><log/>"), &[]);
+    check(&sequence("<send/><log/>"), &["501 warning log"]);
     check(&sequence("<aggregate><onComplete expression=\"a\"><drop/></onComplete></aggregate><log/>"), &[]);
     check(
         &sequence("<iterate expression=\"a\"><target><sequence><drop/></sequence></target></iterate><log/>"),
