@@ -288,6 +288,7 @@ fn plain(value: Option<Value>, at: Span, media: Media) -> Result<String, Templat
         }
         (Value::Json(Json::Object(_) | Json::Array(_)), _) => text,
         (_, Media::Json) if is_xml(&text) => xml_to_json(&text),
+        (Value::Json(_), Media::Json) => escape_json(&text),
         (Value::Xml(_) | Value::Nodes(_), Media::Xml) => text,
         (_, Media::Xml) if !is_xml(&text) => escape_xml(&text),
         _ => text,

@@ -90,7 +90,7 @@ fn formats_are_filled_by_kind_and_target() {
     let fill = |text: &str, media| fill_format(text, media, &arguments, &context());
     let json = [
         (r#"{"a": "${payload.s}"}"#, r#"{"a": "a \"b\" \\ c"}"#),
-        (r#"{"a": ${payload.s}}"#, r#"{"a": a "b" \ c}"#),
+        (r#"{"a": ${payload.s}}"#, r#"{"a": a \"b\" \\ c}"#),
         (r#"{"a": ${payload.n}, "b": "${payload.t}"}"#, r#"{"a": 1.5, "b": "true"}"#),
         (r#"{"a": ${payload.o}}"#, r#"{"a": {"k":"v","l":[1,2]}}"#),
         (r#"{"a": "${payload.o}"}"#, r#"{"a": "{\"k\":\"v\",\"l\":[1,2]}"}"#),
