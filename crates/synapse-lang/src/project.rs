@@ -26,6 +26,14 @@ pub struct File {
 }
 
 impl File {
+    /// Reads a text. This is the costly part of taking a file in, and needs no project: many can be read at once.
+    #[must_use]
+    pub fn read(text: impl Into<Arc<str>>) -> Self {
+        let document = Document::parse(text);
+        let (definitions, references) = index::index(&document);
+        Self { document, definitions, references }
+    }
+
     /// Its text as a tree.
     #[must_use]
     pub const fn document(&self) -> &Document {
@@ -68,18 +76,27 @@ impl Project {
         } else if name == "config.properties" {
             self.configs.insert(path.to_string(), facts::config_keys(&text));
         } else if name.ends_with(".xml") || name.ends_with(".dbs") {
-            let document = Document::parse(text);
-            let (definitions, references) = index::index(&document);
-            for one in &definitions {
-                self.defined.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
-            }
-            for one in &references {
-                self.named.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
-            }
-            self.files.insert(path, File { document, definitions, references });
+            self.insert(path, File::read(text));
         } else {
             self.others.insert(path.to_string());
         }
+    }
+
+    /// Takes in a file that was read before. Its name is not looked at: it is an artifact.
+    pub fn set_file(&mut self, path: impl Into<Arc<str>>, file: File) {
+        let path = path.into();
+        self.remove(&path);
+        self.insert(path, file);
+    }
+
+    fn insert(&mut self, path: Arc<str>, file: File) {
+        for one in &file.definitions {
+            self.defined.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
+        }
+        for one in &file.references {
+            self.named.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
+        }
+        self.files.insert(path, file);
     }
 
     /// Notes that a file exists, without its text.

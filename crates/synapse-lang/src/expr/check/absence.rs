@@ -121,7 +121,9 @@ fn uses(node: &Node, value: &str, not_compared: bool, look: &Look<'_>) -> bool {
         NodeKind::Group(inner) => uses(inner, &value, not_compared, look),
         NodeKind::Call(call) if call.name == "exists" => false,
         NodeKind::Conditional { condition, .. } => uses(condition, &value, not_compared, look),
-        NodeKind::Binary { operator: Operator::Equal | Operator::NotEqual, left, right, .. } if not_compared => {
+        NodeKind::Binary { operator: Operator::Equal | Operator::NotEqual, left, right, .. }
+            if not_compared =>
+        {
             [left, right].into_iter().any(|side| !hits(side) && uses(side, &value, not_compared, look))
         }
         _ => hits(node) || node.children().into_iter().any(|child| uses(child, &value, not_compared, look)),

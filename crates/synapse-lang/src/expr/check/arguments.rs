@@ -10,7 +10,8 @@ use crate::expr::functions::{self, ArgumentKind, Signature};
 
 pub(super) fn look(node: &Node, look: &mut Look<'_>) {
     let NodeKind::Call(call) = &node.kind else { return };
-    let Some(signature) = functions::find(&call.name).and_then(|one| one.signature(call.arguments.len())) else {
+    let Some(signature) = functions::find(&call.name).and_then(|one| one.signature(call.arguments.len()))
+    else {
         return;
     };
     let kinds: Vec<Kind> = call.arguments.iter().map(|argument| look.kind(argument)).collect();
@@ -19,7 +20,9 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
     }
     match signatures::refused(call, signature, &kinds) {
         Some(refused) => {
-            let (Some(argument), Some(kind)) = (call.arguments.get(refused.argument), kinds.get(refused.argument)) else {
+            let (Some(argument), Some(kind)) =
+                (call.arguments.get(refused.argument), kinds.get(refused.argument))
+            else {
                 return;
             };
             if refused.null {
@@ -29,7 +32,8 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
             }
         }
         None => {
-            for ((argument, kind), (_, takes)) in call.arguments.iter().zip(&kinds).zip(&signature.arguments) {
+            for ((argument, kind), (_, takes)) in call.arguments.iter().zip(&kinds).zip(&signature.arguments)
+            {
                 possible(call, argument, *kind, signatures::accepted(call, *takes), look);
             }
             text(call, look);
@@ -101,7 +105,10 @@ fn repair(takes: ArgumentKind, kind: Kind, argument: &Node) -> Option<Fix> {
 
 /// Look-ups whose text reads as a number are numbers, and text functions refuse those.
 fn possible(call: &Call, argument: &Node, kind: Kind, accepted: Kind, look: &mut Look<'_>) {
-    if look.env().wanted == Wanted::Object && kind.may_be(Kind::one(Atom::Nodes)) && !accepted.may_be(Kind::one(Atom::Nodes)) {
+    if look.env().wanted == Wanted::Object
+        && kind.may_be(Kind::one(Atom::Nodes))
+        && !accepted.may_be(Kind::one(Atom::Nodes))
+    {
         let message = format!(
             "where the value itself is wanted `xpath()` gives nodes, which `{}` does not take: give the variable the type STRING",
             call.name

@@ -17,7 +17,11 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
             1 => "one argument".to_owned(),
             many => format!("{many} arguments"),
         };
-        look.report(codes::ARITY, node.span, format!("there is no `{}` with {count}: write {forms}", call.name));
+        look.report(
+            codes::ARITY,
+            node.span,
+            format!("there is no `{}` with {count}: write {forms}", call.name),
+        );
         return;
     }
     if let Some(suffix) = &call.suffix
@@ -37,7 +41,13 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
         "isNumber" => always(call, Kind::LONG, codes::IS_NUMBER_LONG, "`isNumber` is false for longs", look),
         "boolean" => {
             let wrong = Kind::NUMERIC.or(Kind::OBJECT).or(Kind::ARRAY);
-            always(call, wrong, codes::BOOLEAN_OF_NUMBER, "`boolean` is true only for true and its text, so this is always false", look);
+            always(
+                call,
+                wrong,
+                codes::BOOLEAN_OF_NUMBER,
+                "`boolean` is true only for true and its text, so this is always false",
+                look,
+            );
         }
         _ => {}
     }
@@ -107,7 +117,8 @@ fn split(call: &Call, look: &mut Look<'_>) {
         '*' | '+' | '?' | '(' | '[' | '{' | '\\' => {
             let message = format!("the separator is a regular expression, and `{sign}` alone is none");
             let edit = Edit::replace(node.span, literal(sign));
-            look.report(codes::BAD_SPLIT_PATTERN, node.span, message).safe("Write it as a character", vec![edit]);
+            look.report(codes::BAD_SPLIT_PATTERN, node.span, message)
+                .safe("Write it as a character", vec![edit]);
             return;
         }
         _ => return,
@@ -125,4 +136,3 @@ fn literal(sign: char) -> String {
         _ => format!("'[{sign}]'"),
     }
 }
-

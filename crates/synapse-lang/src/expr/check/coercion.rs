@@ -58,7 +58,9 @@ impl<'a> Pair<'a> {
             self.null(operand, look);
             return;
         }
-        if let Some((operand, _)) = self.operands().into_iter().find(|(node, kind)| kind.is(Kind::ARRAY) && is_many(node)) {
+        if let Some((operand, _)) =
+            self.operands().into_iter().find(|(node, kind)| kind.is(Kind::ARRAY) && is_many(node))
+        {
             let message = format!(
                 "`{}` gives a list of matches, which `{}` does not take: pick one with `array(…)[0]`",
                 look.text(operand),
@@ -80,7 +82,8 @@ impl<'a> Pair<'a> {
     }
 
     fn null(&self, operand: &Node, look: &mut Look<'_>) {
-        let map = matches!(&operand.ungrouped().kind, NodeKind::Variable(_)) && look.kind(operand).is(Kind::one(Atom::Map));
+        let map = matches!(&operand.ungrouped().kind, NodeKind::Variable(_))
+            && look.kind(operand).is(Kind::one(Atom::Map));
         if map {
             return;
         }
@@ -126,8 +129,10 @@ impl<'a> Pair<'a> {
             let message = format!(
                 "`.length()` and `.size()` give a long, which `{sign}` does not know: write `length({counted})`"
             );
-            look.report(codes::LENGTH_ORDER, long.span, message)
-                .safe(format!("Write `length({counted})`"), vec![Edit::replace(long.span, format!("length({counted})"))]);
+            look.report(codes::LENGTH_ORDER, long.span, message).safe(
+                format!("Write `length({counted})`"),
+                vec![Edit::replace(long.span, format!("length({counted})"))],
+            );
             return;
         }
         let message = format!("`{sign}` knows ints and doubles, and this is a long: wrap it in `float()`");
@@ -177,17 +182,24 @@ impl<'a> Pair<'a> {
 
     /// Numbers of arrays are doubles.
     fn elements(&self, look: &mut Look<'_>) {
-        if !matches!(self.operator, Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Modulo) {
+        if !matches!(
+            self.operator,
+            Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Modulo
+        ) {
             return;
         }
         let [(left, a), (right, b)] = self.operands();
         for (operand, kind, other) in [(left, a, b), (right, b, a)] {
             let numbers = kind.and(Kind::NUMERIC);
             let element = numbers.is(Kind::of(&[Atom::ElementInt, Atom::ElementDouble]));
-            if !element || !other.is(Kind::of(&[Atom::Int, Atom::Long, Atom::MemberInt])) || !has_path(operand) {
+            if !element
+                || !other.is(Kind::of(&[Atom::Int, Atom::Long, Atom::MemberInt]))
+                || !has_path(operand)
+            {
                 continue;
             }
-            let message = "a number in an array counts as a double, so the result has a decimal point: 1 + 1 is 2.0";
+            let message =
+                "a number in an array counts as a double, so the result has a decimal point: 1 + 1 is 2.0";
             look.report(codes::ELEMENT_ARITHMETIC, operand.span, message)
                 .review("Make it an int", around(operand, "integer(", ")"));
         }
@@ -211,7 +223,11 @@ impl<'a> Pair<'a> {
             return;
         }
         let message = "with a double the quotient is rounded to as many decimals as the left operand has: 10.0 / 3 is 3.3";
-        let whole = |text: &str| text.split_once('.').filter(|(_, rest)| rest.bytes().all(|byte| byte == b'0')).map(|(whole, _)| whole.to_owned());
+        let whole = |text: &str| {
+            text.split_once('.')
+                .filter(|(_, rest)| rest.bytes().all(|byte| byte == b'0'))
+                .map(|(whole, _)| whole.to_owned())
+        };
         let ints: Option<Vec<Edit>> = [(self.left, &left), (self.right, &right)]
             .into_iter()
             .filter(|(node, _)| double(look.kind(node)))
@@ -238,7 +254,8 @@ impl<'a> Pair<'a> {
             _ => return,
         };
         let ints = [a, b].iter().all(|one| i32::try_from(*one).is_ok());
-        let fits = if ints && !promotes { i32::try_from(result).is_ok() } else { i64::try_from(result).is_ok() };
+        let fits =
+            if ints && !promotes { i32::try_from(result).is_ok() } else { i64::try_from(result).is_ok() };
         if !fits {
             let size = if ints && !promotes { "an int" } else { "a long" };
             let message = format!("the result {result} does not fit into {size} and wraps round silently");
@@ -348,4 +365,3 @@ pub(super) fn called(lookup: &Lookup) -> String {
     };
     format!("{what} `{}`", lookup.name.value)
 }
-

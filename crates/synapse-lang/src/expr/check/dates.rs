@@ -73,7 +73,9 @@ fn pattern(call: &Call, at: usize, look: &mut Look<'_>) {
             'M' if time_before && !has("m") && run.length == 2 && has("HhKk") && !has("dD") => {
                 ('m', "`M` is the month, `m` the minute")
             }
-            'h' if !has("aB") => ('H', "`h` counts hours from 1 to 12 and has no meaning without `a`; `H` counts from 0 to 23"),
+            'h' if !has("aB") => {
+                ('H', "`h` counts hours from 1 to 12 and has no meaning without `a`; `H` counts from 0 to 23")
+            }
             _ => continue,
         };
         replace.push((run, letter));

@@ -7,7 +7,8 @@ use crate::diagnostic::Edit;
 use crate::expr::ast::{Node, NodeKind, Operator};
 
 pub(super) fn look(node: &Node, look: &mut Look<'_>) {
-    let NodeKind::Binary { operator: Operator::Equal | Operator::NotEqual, left, right, .. } = &node.kind else {
+    let NodeKind::Binary { operator: Operator::Equal | Operator::NotEqual, left, right, .. } = &node.kind
+    else {
         return;
     };
     if look.is_muted(node) {
@@ -63,7 +64,11 @@ fn normalised(text: &str) -> Option<String> {
     match text.parse::<i64>() {
         Ok(whole) => Some(whole.to_string()),
         // From ten million on doubles print with an exponent.
-        Err(_) => text.parse::<f64>().ok().filter(|one| one.abs() < 1e7 && one.abs() >= 1e-3).map(|one| format!("{one:?}")),
+        Err(_) => text
+            .parse::<f64>()
+            .ok()
+            .filter(|one| one.abs() < 1e7 && one.abs() >= 1e-3)
+            .map(|one| format!("{one:?}")),
     }
 }
 
@@ -72,13 +77,15 @@ fn decimal(node: &Node, one: &Node, other: &Node, look: &mut Look<'_>) -> bool {
     let double = look.kind(one).is(Kind::of(&[Atom::Double, Atom::MemberDouble]));
     let other_kind = look.kind(other);
     let whole = other_kind.is(Kind::of(&[Atom::Int, Atom::Long, Atom::MemberInt, Atom::MemberLong]));
-    let round = matches!(&one.ungrouped().kind, NodeKind::Number(text) if text.trim_end_matches('0').ends_with('.'));
+    let round =
+        matches!(&one.ungrouped().kind, NodeKind::Number(text) if text.trim_end_matches('0').ends_with('.'));
     let unknown = round && other_kind.is_open() && other_kind.may_be(Kind::INT);
     if !(double && whole || unknown) {
         return false;
     }
     let message = if whole {
-        "a double prints with a decimal point and a whole number without one, so the two are never equal".to_owned()
+        "a double prints with a decimal point and a whole number without one, so the two are never equal"
+            .to_owned()
     } else {
         format!(
             "printed forms are compared: this is false when `{}` is written without a decimal point",

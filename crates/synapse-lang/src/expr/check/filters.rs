@@ -33,7 +33,8 @@ fn filters(path: &Path) -> impl Iterator<Item = (&Step, &Filter)> {
 
 /// `[(@.length-1)]` is no index.
 fn script(step: &Step, filter: &Filter, look: &mut Look<'_>) -> bool {
-    let compares = filter.parts.iter().any(|part| matches!(&*part.text, "==" | "!=" | "<" | ">" | "<=" | ">=" | "=~"));
+    let compares =
+        filter.parts.iter().any(|part| matches!(&*part.text, "==" | "!=" | "<" | ">" | "<=" | ">=" | "=~"));
     if filter.question || compares || !filter.text.contains("@.length") {
         return false;
     }
@@ -71,15 +72,25 @@ fn pattern(filter: &Filter, look: &mut Look<'_>) {
     let Some(at) = filter.parts.iter().find(|part| part.text == "=~") else { return };
     let after = crate::text::Span::new(at.span.end, filter.span.end);
     let text = after.of(look.source).trim_start();
-    let Some(body) = text.strip_prefix('/').and_then(|rest| rest.split_once('/')).map(|(body, _)| body) else { return };
+    let Some(body) = text.strip_prefix('/').and_then(|rest| rest.split_once('/')).map(|(body, _)| body)
+    else {
+        return;
+    };
     if body.contains([' ', '\t', '\n']) {
-        let message = format!("blanks in a pattern are lost: `/{body}/` is read as `/{}/`", body.split_whitespace().collect::<String>());
+        let message = format!(
+            "blanks in a pattern are lost: `/{body}/` is read as `/{}/`",
+            body.split_whitespace().collect::<String>()
+        );
         let body = body.to_owned();
-        let start = after.start + u32::try_from(after.of(look.source).find('/').unwrap_or(0)).unwrap_or(0) + 1;
+        let start =
+            after.start + u32::try_from(after.of(look.source).find('/').unwrap_or(0)).unwrap_or(0) + 1;
         let span = crate::text::Span::new(start, start + u32::try_from(body.len()).unwrap_or(0));
         look.report(codes::FILTER_WORDS, span, message)
             .class(Class::Surprise)
             .at_most(Severity::Warning)
-            .review("Write a dot for each blank", vec![Edit::replace(span, body.replace([' ', '\t', '\n'], "."))]);
+            .review(
+                "Write a dot for each blank",
+                vec![Edit::replace(span, body.replace([' ', '\t', '\n'], "."))],
+            );
     }
 }

@@ -53,7 +53,8 @@ fn is_constant(node: &Node) -> bool {
     node.walk(&mut |one| match &one.kind {
         NodeKind::Payload(_) | NodeKind::Variable(_) | NodeKind::Lookup(_) => constant = false,
         NodeKind::Call(call) => {
-            constant &= !matches!(&*call.name, "now" | "registry" | "xpath" | "wso2-vault" | "hashicorp-vault");
+            constant &=
+                !matches!(&*call.name, "now" | "registry" | "xpath" | "wso2-vault" | "hashicorp-vault");
         }
         _ => {}
     });

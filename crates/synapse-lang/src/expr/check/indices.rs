@@ -101,8 +101,9 @@ fn aggregate(path: &Path, step: &Step, name: &str, root: bool, look: &mut Look<'
         _ => None,
     });
     let way = last.map_or_else(String::new, |field| format!(", or `$..{field}.{name}` for all in the body"));
-    let message =
-        format!("`{name}` works on an array of numbers and crashes on a list of matches: put them in a variable{way}");
+    let message = format!(
+        "`{name}` works on an array of numbers and crashes on a list of matches: put them in a variable{way}"
+    );
     look.report(codes::AGGREGATE_OF_MANY, step.span, message);
 }
 

@@ -83,7 +83,8 @@ impl<'a> Inference<'a> {
             return Kind::one(Atom::Boolean);
         }
         let kinds: Vec<Kind> = call.arguments.iter().map(|argument| self.kind(argument)).collect();
-        if kinds.iter().any(|kind| kind.is_never()) || signatures::refused(call, signature, &kinds).is_some() {
+        if kinds.iter().any(|kind| kind.is_never()) || signatures::refused(call, signature, &kinds).is_some()
+        {
             return Kind::NEVER;
         }
         let result = signatures::result(call, signature, &kinds, self.env.wanted == Wanted::Object);

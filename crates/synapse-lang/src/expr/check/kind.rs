@@ -269,7 +269,12 @@ impl fmt::Display for Kind {
         let mut names: Vec<&str> = self.atoms().map(Atom::name).collect();
         names.dedup();
         let mut seen = Vec::new();
-        names.retain(|name| !seen.contains(name) && { seen.push(*name); true });
+        names.retain(|name| {
+            !seen.contains(name) && {
+                seen.push(*name);
+                true
+            }
+        });
         match names.as_slice() {
             [] => f.write_str("no value"),
             [one] => f.write_str(one),

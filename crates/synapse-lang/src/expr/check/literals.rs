@@ -9,7 +9,9 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
     match &node.kind {
         NodeKind::Array(items) => items.iter().for_each(|item| element(item, look)),
         NodeKind::Text(text) => escapes(node, text, look),
-        NodeKind::Call(call) if matches!(&*call.name, "object" | "array" | "isObject" | "isArray") => json(call, look),
+        NodeKind::Call(call) if matches!(&*call.name, "object" | "array" | "isObject" | "isArray") => {
+            json(call, look)
+        }
         // Patterns may hold backslashes of their own.
         NodeKind::Call(call) if call.name == "split" => {
             if let Some(pattern) = call.arguments.get(1) {
@@ -71,7 +73,8 @@ fn json(call: &Call, look: &mut Look<'_>) {
 fn quotes(node: &Node, left: &Node, right: &Node, look: &mut Look<'_>) {
     let first = leftmost(left);
     let (NodeKind::Text(begin), NodeKind::Text(end)) = (&first.kind, &right.kind) else { return };
-    let inside = |text: &str| text.get(1..text.len().saturating_sub(1)).map(str::to_owned).unwrap_or_default();
+    let inside =
+        |text: &str| text.get(1..text.len().saturating_sub(1)).map(str::to_owned).unwrap_or_default();
     let (begin, end) = (inside(begin), inside(end));
     let same = ['\'', '"'].into_iter().find(|quote| begin.starts_with(*quote) && end.ends_with(*quote));
     if let Some(quote) = same {

@@ -41,4 +41,3 @@ fn name(field: &str, span: Span, look: &mut Look<'_>) {
     look.report(codes::HYPHEN, span, message)
         .review("Put blanks around the minus", vec![Edit::replace(span, format!("{before} - {after}"))]);
 }
-

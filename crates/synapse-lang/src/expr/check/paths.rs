@@ -76,7 +76,10 @@ pub(super) fn end_of_variable(inference: &Inference<'_>, variable: &Variable) ->
 
 /// A path into something that may be a map: its first step can give a value of any kind.
 fn unknown(inference: &Inference<'_>, path: &Path) -> End {
-    if path.steps.len() == 1 && is_definite(path) && !matches!(path.steps.last(), Some(step) if is_aggregate(step)) {
+    if path.steps.len() == 1
+        && is_definite(path)
+        && !matches!(path.steps.last(), Some(step) if is_aggregate(step))
+    {
         return End::Value(Kind::UNKNOWN, Shape::Any);
     }
     follow(inference, path, Shape::Any)

@@ -65,7 +65,9 @@ fn runs(flat: &Flat<'_>, splits: impl Fn(Operator) -> bool) -> Vec<(usize, usize
 fn parenthesise(flat: &Flat<'_>, runs: &[(usize, usize)]) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (first, last) in runs.iter().filter(|(first, last)| last > first) {
-        let (Some(first), Some(last)) = (flat.operands.get(*first), flat.operands.get(*last)) else { continue };
+        let (Some(first), Some(last)) = (flat.operands.get(*first), flat.operands.get(*last)) else {
+            continue;
+        };
         edits.push(Edit::insert(first.span.start, "("));
         edits.push(Edit::insert(last.span.end, ")"));
     }
@@ -170,8 +172,11 @@ fn conditional(node: &Node, condition: &Node, branches: [&Node; 2], look: &mut L
         let message = format!("the condition {} is null", quoted(condition, look));
         look.report(codes::CONDITION, condition.span, message);
     } else if kind.cannot_be(Kind::BOOLEAN) {
-        let message =
-            format!("the condition {} is {}, and a condition must be a boolean", quoted(condition, look), kind.without(Kind::NULL));
+        let message = format!(
+            "the condition {} is {}, and a condition must be a boolean",
+            quoted(condition, look),
+            kind.without(Kind::NULL)
+        );
         let text = kind.may_be(Kind::TEXT);
         let finding = look.report(codes::CONDITION, condition.span, message);
         if text {

@@ -26,7 +26,8 @@ fn variable(node: &Node, variable: &Variable, look: &mut Look<'_>) {
         }
         NameForm::DotText => {
             let inner = name.value.trim_matches(['"', '\'']).to_owned();
-            let message = format!("this looks for a variable whose name has quotes: write `vars[\"{inner}\"]`");
+            let message =
+                format!("this looks for a variable whose name has quotes: write `vars[\"{inner}\"]`");
             let dot = crate::text::Span::new(name.span.start.saturating_sub(1), name.span.end);
             look.report(codes::QUOTED_VARIABLE, name.span, message)
                 .safe("Use brackets", vec![Edit::replace(dot, format!("[\"{inner}\"]"))]);
@@ -36,7 +37,8 @@ fn variable(node: &Node, variable: &Variable, look: &mut Look<'_>) {
     }
     let known = look.env().variables.get(&name.value).map(|known| known.kind);
     if known.is_none() && look.env().all_variables && look.guard != Guard::Exists {
-        let near = near::nearest(&name.value, look.env().variables.keys().map(String::as_str)).map(str::to_owned);
+        let near =
+            near::nearest(&name.value, look.env().variables.keys().map(String::as_str)).map(str::to_owned);
         let message = match &near {
             Some(near) => format!("the variable `{}` is never set; did you mean `{near}`?", name.value),
             None => format!("the variable `{}` is never set", name.value),
@@ -46,7 +48,10 @@ fn variable(node: &Node, variable: &Variable, look: &mut Look<'_>) {
             finding.review(format!("Write `{near}`"), vec![Edit::replace(name.span, near)]);
         }
     }
-    if known.is_some_and(|kind| kind.is(Kind::one(Atom::Map))) && variable.path.is_none() && look.guard != Guard::Exists {
+    if known.is_some_and(|kind| kind.is(Kind::one(Atom::Map)))
+        && variable.path.is_none()
+        && look.guard != Guard::Exists
+    {
         let message = format!(
             "`vars.{}` holds a map, which reads as null when it is used as a whole: read a part, such as `.payload`",
             name.value

@@ -72,9 +72,7 @@ impl Shape {
     pub fn field(&self, name: &str) -> Option<Self> {
         match self {
             Self::Any => Some(Self::Any),
-            Self::Object { fields, more } => {
-                fields.get(name).cloned().or_else(|| more.then_some(Self::Any))
-            }
+            Self::Object { fields, more } => fields.get(name).cloned().or_else(|| more.then_some(Self::Any)),
             _ => None,
         }
     }

@@ -77,7 +77,11 @@ pub(super) fn result(call: &Call, signature: &Signature, kinds: &[Kind], object:
         ("xpath", _) => Kind::one(Atom::Text),
         ("toUpper" | "toLower", _) => {
             let text = first.and(Kind::one(Atom::Text));
-            let json = if first.may_be(Kind::SCALAR) { Kind::of(&[Atom::MemberText, Atom::Text]) } else { Kind::NEVER };
+            let json = if first.may_be(Kind::SCALAR) {
+                Kind::of(&[Atom::MemberText, Atom::Text])
+            } else {
+                Kind::NEVER
+            };
             text.or(json).closed()
         }
         // Whole numbers come back as they are, decimals as doubles.

@@ -128,7 +128,10 @@ fn operand_end(lexed: &Lexed, first: usize) -> Option<usize> {
             _ if depth > 0 => {}
             T::Dot | T::DoubleDot | T::Aggregate => {}
             _ if at == first => {}
-            _ if matches!(lexed.tokens.get(at - 1).map(|before| before.kind), Some(T::Dot | T::DoubleDot)) => {}
+            _ if matches!(
+                lexed.tokens.get(at - 1).map(|before| before.kind),
+                Some(T::Dot | T::DoubleDot)
+            ) => {}
             _ => break,
         }
         last = Some(at);

@@ -114,7 +114,11 @@ impl<'a> Surroundings<'a> {
         for part in template.split('{').skip(1) {
             let inner = part.split('}').next().unwrap_or_default();
             let inner = inner.trim_start_matches(['+', '#', '.', '/', ';', '?', '&']);
-            names.extend(inner.split(',').map(|name| name.trim_end_matches('*').split(':').next().unwrap_or_default().to_owned()));
+            names.extend(
+                inner
+                    .split(',')
+                    .map(|name| name.trim_end_matches('*').split(':').next().unwrap_or_default().to_owned()),
+            );
         }
         names
     }
