@@ -30,7 +30,7 @@ pub struct Item {
 pub enum ItemKind {
     /// Something that is deployed.
     Artifact,
-    /// A resource, a target, a branch: a part that holds steps.
+    /// An in-sequence, a branch: a part that holds steps.
     Flow,
     /// A step of a flow.
     Mediator,
@@ -182,7 +182,7 @@ mod tests {
                     </inSequence>
                 </resource>
             </api>"#,
-            "artifact api Orders\n  flow resource GET POST /{id}\n    flow inSequence \n      mediator filter ${true}\n        \
+            "artifact api Orders\n  part resource GET POST /{id}\n    flow inSequence \n      mediator filter ${true}\n        \
              flow then \n          mediator log \n        flow else \n          mediator drop \n      \
              operation http.get \n      mediator payloadFactory \n",
         );

@@ -15,7 +15,7 @@ use super::language::Said;
 use crate::cli::language::{ExprFlags, PlainForm};
 use crate::exit::Exit;
 use crate::render::findings::json::Finding;
-use crate::render::findings::text::finding;
+use crate::render::findings::text::{Repairs, finding};
 use crate::render::findings::{Counts, excerpt};
 use crate::render::paint::{Paint, Style, clean};
 
@@ -166,7 +166,7 @@ fn check(text: &str, sample: Option<&Context>, form: PlainForm, paint: Paint) ->
         PlainForm::Text => {
             let mut out = String::new();
             for one in &found {
-                finding(&mut out, "<expression>", text, &lines, one, paint);
+                finding(&mut out, "<expression>", text, &lines, one, paint, Repairs::ByHand);
                 out.push('\n');
             }
             let words = counts.words().unwrap_or_else(|| paint.paint(Style::Green, "No findings"));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use synapse_lang::diagnostic::{Class, Diagnostic, Fix, Safety};
+use synapse_lang::diagnostic::{Class, Diagnostic, Edit, Fix, Safety};
 use synapse_lang::text::{Lines, Unit};
 
 use super::excerpt::{excerpt, style};
@@ -20,7 +20,7 @@ pub fn print(report: &Report<'_>, paint: Paint) -> String {
         }
         let lines = Lines::of(&file.text);
         for one in found {
-            finding(&mut out, &file.shown, &file.text, &lines, one, paint);
+            finding(&mut out, &file.shown, &file.text, &lines, one, paint, Repairs::ByCommand);
             out.push('\n');
         }
     }
@@ -28,8 +28,25 @@ pub fn print(report: &Report<'_>, paint: Paint) -> String {
     out
 }
 
+/// How a reader can repair what was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repairs {
+    /// It is in a file: there is a command for it.
+    ByCommand,
+    /// It was typed: the repaired text is shown.
+    ByHand,
+}
+
 /// One finding.
-pub fn finding(out: &mut String, path: &str, text: &str, lines: &Lines, one: &Diagnostic, paint: Paint) {
+pub fn finding(
+    out: &mut String,
+    path: &str,
+    text: &str,
+    lines: &Lines,
+    one: &Diagnostic,
+    paint: Paint,
+    repairs: Repairs,
+) {
     let at = lines.position(text, one.span.start, Unit::Utf16);
     let place = format!("{}:{}:{}", clean(path), at.line + 1, at.column + 1);
     let severity = paint.paint(style(one.severity), one.severity.word());
@@ -44,15 +61,24 @@ pub fn finding(out: &mut String, path: &str, text: &str, lines: &Lines, one: &Di
     if let Some(words) = at_run_time(one.class) {
         let _ = writeln!(out, "   {} {words}", paint.paint(Style::Dim, "at run time:"));
     }
-    if let Some(fix) = one.fixes.first() {
-        let _ = writeln!(
-            out,
-            "   {} {} {}",
-            paint.paint(Style::Green, "fix:"),
-            clean(&fix.title),
-            paint.paint(Style::Dim, how(fix))
-        );
-    }
+    let Some(fix) = one.fixes.first() else { return };
+    let label = paint.paint(Style::Green, "fix:");
+    let _ = match repairs {
+        Repairs::ByCommand => {
+            writeln!(out, "   {label} {} {}", clean(&fix.title), paint.paint(Style::Dim, how(fix)))
+        }
+        Repairs::ByHand => {
+            let edits: Vec<&Edit> = fix.edits.iter().collect();
+            let after = synapse_lang::fix::apply(text, &edits).unwrap_or_default();
+            writeln!(
+                out,
+                "   {label} {}\n   {} {}",
+                clean(&fix.title),
+                paint.paint(Style::Green, "try:"),
+                clean(&after)
+            )
+        }
+    };
 }
 
 /// What the runtime does, in words; nothing where it does what was meant.
