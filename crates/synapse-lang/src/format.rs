@@ -170,9 +170,9 @@ impl<'a> Layout<'a> {
             self.out.push_str(kept);
             let gap = before.get(kept.len()..).unwrap_or_default();
             if gap.contains('\n') {
-                self.new_line(depth + 2)
+                self.new_line(depth + 2);
             } else {
-                self.out.push_str(gap)
+                self.out.push_str(gap);
             }
             self.copy(span);
             at = span.end;
@@ -181,9 +181,9 @@ impl<'a> Layout<'a> {
         let end = rest.trim_start();
         let gap = rest.get(..rest.len() - end.len()).unwrap_or_default();
         if gap.contains('\n') {
-            self.new_line(depth)
+            self.new_line(depth);
         } else {
-            self.out.push_str(gap)
+            self.out.push_str(gap);
         }
         self.out.push_str(end);
     }

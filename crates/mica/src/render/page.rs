@@ -153,7 +153,7 @@ fn inline(text: &str, paint: Paint) -> String {
         return text.to_owned();
     }
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return text.to_owned();
     }
     let styled = parts

@@ -8,10 +8,10 @@ use crate::syntax::escape_text;
 
 const STYLE: &str = "\
 text{font:13px system-ui,sans-serif;fill:#1c2733}.k{font-size:10px;fill:#5b6b7b}\
-rect{fill:#eef3f8;stroke:#7d93a8;rx:7}.entry rect{fill:#e3f4e8;stroke:#5aa06f}.out rect{fill:#fdf3e0;stroke:#c9973f}\
+rect{fill:#eef3f8;stroke:#7d93a8}.entry rect{fill:#e3f4e8;stroke:#5aa06f}.out rect{fill:#fdf3e0;stroke:#c9973f}\
 .data rect{fill:#f1ecfa;stroke:#8c76b8}.missing rect{fill:#fff;stroke:#c62828;stroke-dasharray:5 3}.missing text{fill:#c62828}\
 .outside rect{stroke-dasharray:2 2}path{fill:none;stroke:#8fa0b0;stroke-width:1.4}.cycle{stroke:#c62828;stroke-width:2}\
-marker path{fill:#8fa0b0;stroke:none}marker.red path{fill:#c62828}.bg{fill:#fff;stroke:none;rx:0}\
+marker path{fill:#8fa0b0;stroke:none}marker.red path{fill:#c62828}.bg{fill:#fff;stroke:none}\
 @media(prefers-color-scheme:dark){.bg{fill:#14191f}text{fill:#e6edf3}.k{fill:#9aa9b8}rect{fill:#1f2933;stroke:#6a7f94}\
 .entry rect{fill:#1c3325}.out rect{fill:#382e19}.data rect{fill:#2a2438}.missing rect{fill:#14191f}}";
 
@@ -48,7 +48,7 @@ impl Graph {
                 if node.state == State::Missing { format!("{kind}, missing") } else { kind.to_owned() };
             let _ = writeln!(
                 out,
-                "<g class=\"{}{state}\"><title>{} {}\n{}</title><rect x=\"{x:.0}\" y=\"{y:.0}\" width=\"{width:.0}\" height=\"{BOX}\"/>\
+                "<g class=\"{}{state}\"><title>{} {}\n{}</title><rect x=\"{x:.0}\" y=\"{y:.0}\" width=\"{width:.0}\" height=\"{BOX}\" rx=\"7\"/>\
                  <text class=\"k\" x=\"{:.0}\" y=\"{:.0}\">{kind}</text><text x=\"{:.0}\" y=\"{:.0}\">{name}</text></g>",
                 group(node.kind),
                 node.kind,

@@ -1,5 +1,7 @@
 //! Findings as SARIF 2.1.0, the form that code scanning reads.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use synapse_lang::diagnostic::{Diagnostic, Fix, Severity};
 use synapse_lang::pages::{self, Page};
@@ -132,7 +134,7 @@ fn uri(path: &str) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 uri.push(char::from(byte))
             }
-            _ => uri.push_str(&format!("%{byte:02X}")),
+            _ => _ = write!(uri, "%{byte:02X}"),
         }
     }
     uri

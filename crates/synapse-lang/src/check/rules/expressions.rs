@@ -8,7 +8,7 @@ mod surroundings;
 use std::ops::Range;
 
 use super::Rule;
-use crate::check::value::{self, Reading, Value};
+use crate::check::value::{Reading, Value};
 use crate::check::{Findings, Subject};
 use crate::diagnostic::{Edit, Fix};
 use crate::expr::check::{self, ExprFinding, codes};
@@ -33,18 +33,18 @@ impl Rule for Expressions {
             return;
         }
         let mut surroundings = Surroundings::new(subject);
-        for value in value::of(&subject.tree, subject.model) {
+        for value in &subject.values {
             let expressions = value.expressions();
             if expressions.is_empty() || value.refuses.is_some() {
                 continue;
             }
             surroundings.reach(&value.placed);
-            let env = surroundings.env(&value);
+            let env = surroundings.env(value);
             for range in expressions {
                 let Some(text) = value.text().get(range.clone()) else { continue };
-                if is_seen_whole(&value, text) {
+                if is_seen_whole(value, text) {
                     for finding in check::check(text, &env) {
-                        place(&value, &range, finding, findings);
+                        place(value, &range, finding, findings);
                     }
                 }
             }
