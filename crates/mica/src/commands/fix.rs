@@ -217,7 +217,7 @@ fn tell(out: &mut String, path: &str, outcome: &Outcome, paint: Paint) {
     for code in &outcome.refused {
         let _ = writeln!(
             out,
-            "  {} {code} was left: its repair would break something else",
+            "  {} {code} was left: its repair does not help, or breaks something else",
             paint.paint(Style::Yellow, "!")
         );
     }
