@@ -4,4 +4,5 @@ pub mod findings;
 pub mod json;
 pub mod page;
 pub mod paint;
+pub mod question;
 pub mod text;

@@ -14,6 +14,7 @@ use synapse_lang::diagnostic::Severity;
 use synapse_lang::expr::Context;
 use synapse_lang::expr::check::{Env, check};
 
+#[allow(clippy::disallowed_methods, reason = "this test is told by its environment where the recordings are")]
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("MICA_ORACLES").map(PathBuf::from);
     if folder.is_none() {

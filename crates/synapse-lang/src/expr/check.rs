@@ -17,6 +17,7 @@ mod dropped;
 mod env;
 mod equality;
 mod filters;
+mod fit;
 mod fold;
 mod indices;
 mod infer;
@@ -31,8 +32,10 @@ mod sample;
 mod shape;
 mod signatures;
 mod syntax;
+mod texts;
 
 pub use env::{Env, InTemplate, Known, Wanted};
+pub use fit::Fit;
 pub use kind::{Atom, Kind};
 pub use shape::Shape;
 
@@ -43,6 +46,9 @@ use crate::diagnostic::{Class, Code, Edit, Fix, Severity};
 use crate::pages;
 use crate::text::Span;
 use infer::Inference;
+
+/// More findings than anybody reads in one expression.
+const MOST: usize = 100;
 
 /// A finding in an expression. Places count from the start of the expression's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +91,7 @@ pub fn check_parsed(expression: &Expression, env: &Env) -> Vec<ExprFinding> {
     dropped::look(expression, &mut look);
     look.visit(&expression.root);
     let mut found = look.found;
+    found.truncate(MOST);
     found.sort_by_key(|one| (one.span.start, one.code, one.span.end));
     found.dedup_by(|a, b| a.code == b.code && a.span == b.span);
     found
@@ -154,12 +161,24 @@ impl Look<'_> {
         self.muted.contains(&std::ptr::from_ref(node).addr())
     }
 
+    /// A conditional in the place of a node, in parentheses where it would otherwise take in its neighbours.
+    fn conditional(&self, node: &Node, text: String) -> Edit {
+        let before = Span::new(0, node.span.start).of(self.source).trim_end();
+        let after = self.source.get(node.span.end as usize..).unwrap_or_default().trim_start();
+        let alone =
+            (before.is_empty() || before.ends_with('(')) && (after.is_empty() || after.starts_with(')'));
+        Edit::replace(node.span, if alone { text } else { format!("({text})") })
+    }
+
     /// Whether something was found in a part of the text.
     fn found_in(&self, span: Span) -> bool {
         self.found.iter().any(|one| one.severity >= Severity::Warning && span.covers(one.span))
     }
 
     fn visit(&mut self, node: &Node) {
+        if self.found.len() >= MOST {
+            return;
+        }
         precedence::look(node, self);
         coercion::look(node, self);
         equality::look(node, self);
@@ -210,7 +229,7 @@ impl ExprFinding {
     fn new(code: u16, span: Span, message: impl Into<String>) -> Self {
         let (class, severity) = pages::page(Code(code))
             .map_or((Class::Surprise, Severity::Error), |page| (page.class, page.severity));
-        Self { code, span, message: message.into(), severity, class, fixes: Vec::new() }
+        Self { code, span, message: sentence(&message.into()), severity, class, fixes: Vec::new() }
     }
 
     /// Not worse than that.
@@ -235,6 +254,15 @@ impl ExprFinding {
 
     fn review(&mut self, title: impl Into<String>, edits: Vec<Edit>) -> &mut Self {
         self.fix(Fix::review(title, edits))
+    }
+}
+
+/// A message begins like a sentence, unless it begins with code.
+fn sentence(message: &str) -> String {
+    let mut rest = message.chars();
+    match rest.next() {
+        Some(first) => first.to_uppercase().chain(rest).collect(),
+        None => String::new(),
     }
 }
 

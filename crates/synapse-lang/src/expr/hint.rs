@@ -1,5 +1,7 @@
 //! What people meant when they wrote something that does not parse: the well-known traps, each with its way out.
 
+mod elsewhere;
+
 use super::functions;
 use super::lexer::{Lexed, Token, TokenKind};
 use super::parser::{Problem, SyntaxError};
@@ -105,6 +107,7 @@ pub(super) fn explain(text: &str, lexed: &Lexed, error: &SyntaxError) -> Option<
         Problem::TooDeep | Problem::TooLong => None,
         Problem::Empty => Some(Hint::say(Trap::Empty, "write a value, such as `payload.name`")),
         Problem::Leftover { .. } | Problem::Unexpected { .. } => quote(&scene)
+            .or_else(|| elsewhere::form(&scene))
             .or_else(|| after_dot(&scene))
             .or_else(|| in_filter(&scene))
             .or_else(|| operand(&scene))
@@ -229,7 +232,7 @@ fn in_filter(scene: &Scene<'_>) -> Option<Hint> {
 
 /// What stands where a value belongs and is none.
 fn operand(scene: &Scene<'_>) -> Option<Hint> {
-    if ends_a_value(scene.kind(-1)) {
+    if ends_a_value(scene.kind(-1)) || is_field(scene, -1) {
         return None;
     }
     if let Some(hint) = unfinished(scene) {
@@ -271,21 +274,19 @@ fn operand(scene: &Scene<'_>) -> Option<Hint> {
 /// A root or function that ends before it is complete.
 fn unfinished(scene: &Scene<'_>) -> Option<Hint> {
     let name = scene.word(-1);
-    // Behind a dot these words are names of fields.
-    let field = matches!(scene.kind(-2), Some(TokenKind::Dot | TokenKind::DoubleDot));
     match scene.kind(-1)? {
-        TokenKind::Function if !field => {
+        TokenKind::Function => {
             let trap = if name == "not" { Trap::Negation } else { Trap::Call };
             Some(Hint::say(trap, format!("`{name}` is a function: write `{name}(…)`")))
         }
-        TokenKind::Headers | TokenKind::Vars | TokenKind::Configs if !field => {
+        TokenKind::Headers | TokenKind::Vars | TokenKind::Configs => {
             Some(Hint::say(Trap::Root, format!("`{name}` needs a name: `{name}.x` or `{name}[\"x\"]`")))
         }
-        TokenKind::Params if !field => Some(Hint::say(
+        TokenKind::Params => Some(Hint::say(
             Trap::Root,
             "say which parameter it is: `params.pathParams.x`, `params.queryParams.x` or `params.functionParams.x`",
         )),
-        TokenKind::Properties if !field => {
+        TokenKind::Properties => {
             Some(Hint::say(Trap::Root, format!("say the scope: `{name}.synapse.x` or `{name}.axis2.x`")))
         }
         TokenKind::ParamKind if scene.kind(-3) == Some(TokenKind::Params) => {
@@ -305,6 +306,9 @@ fn identifier(scene: &Scene<'_>, word: &str) -> Hint {
         return Hint::replace(Trap::Case, format!("case matters: write `{lower}`"), span, lower);
     }
     if scene.kind(1) == Some(TokenKind::OpenParen) {
+        if let Some(hint) = elsewhere::function(word, span) {
+            return hint;
+        }
         let names = functions::all().iter().map(|one| one.name.as_str());
         return match nearest(word, names) {
             Some(name) => Hint::replace(
@@ -368,7 +372,7 @@ fn operator(scene: &Scene<'_>) -> Option<Hint> {
                 dropped(scene).or_else(|| Some(Hint::say(Trap::Operator, "an operator is missing before it")))
             }
         },
-        TokenKind::OpenParen if scene.kind(-1) == Some(TokenKind::Identifier) => {
+        TokenKind::OpenParen if scene.kind(-1) == Some(TokenKind::Identifier) || is_field(scene, -1) => {
             Some(Hint::say(Trap::Call, format!("`{}` is a field here, not a function", scene.word(-1))))
         }
         TokenKind::Not => Some(Hint::say(Trap::Negation, "`!` works only in filters: write `not(…)`")),
@@ -406,6 +410,12 @@ fn dropped(scene: &Scene<'_>) -> Option<Hint> {
         ),
         _ => Hint::say(Trap::Dropped, format!("`{sign}` is dropped by the runtime")),
     })
+}
+
+/// Behind a dot every word is the name of a field.
+fn is_field(scene: &Scene<'_>, at: isize) -> bool {
+    matches!(scene.kind(at - 1), Some(TokenKind::Dot | TokenKind::DoubleDot))
+        && !matches!(scene.kind(at - 2), Some(TokenKind::Params | TokenKind::Properties))
 }
 
 fn ends_a_value(kind: Option<TokenKind>) -> bool {

@@ -90,11 +90,12 @@ pub enum Rule {
 #[must_use]
 pub fn scan(text: &str, rule: Rule) -> Template {
     let mut template = Template::default();
+    let mut ends = Ends { text, rule, last: text.rfind('}'), next: None };
     let mut at = 0;
     while let Some(dollar) = text.get(at..).and_then(|rest| rest.find('$')).map(|found| at + found) {
         let rest = text.get(dollar + 1..).unwrap_or_default();
         at = if rest.starts_with('{') {
-            braces(text, dollar, rule, &mut template)
+            braces(text, dollar, rule, &mut ends, &mut template)
         } else if rule == Rule::Format && rest.starts_with(|digit: char| digit.is_ascii_digit()) {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let number = rest.get(..digits).and_then(|digits| digits.parse().ok()).unwrap_or(u32::MAX);
@@ -110,24 +111,53 @@ pub fn scan(text: &str, rule: Rule) -> Template {
     template
 }
 
+/// Where expressions end. A text full of `${` must not be searched to its end for each of them.
+struct Ends<'a> {
+    text: &'a str,
+    rule: Rule,
+    /// The last brace of the text.
+    last: Option<usize>,
+    /// What was found last: nothing that ends an expression stands between where the search began and here.
+    next: Option<(usize, usize)>,
+}
+
+impl Ends<'_> {
+    /// The first brace from a place on or, in a message, the first line break if that comes before; none when there
+    /// is no brace any more.
+    fn from(&mut self, start: usize) -> Option<usize> {
+        self.last.filter(|last| *last >= start)?;
+        if let Some((began, found)) = self.next
+            && (began..=found).contains(&start)
+        {
+            return Some(found);
+        }
+        let rest = self.text.get(start..)?;
+        let message = self.rule == Rule::Message;
+        let found =
+            start + rest.find(|character| character == '}' || (message && is_line_break(character)))?;
+        self.next = Some((start, found));
+        Some(found)
+    }
+}
+
 /// Reads `${…}` at a place and says where to go on.
-fn braces(text: &str, dollar: usize, rule: Rule, template: &mut Template) -> usize {
+fn braces(text: &str, dollar: usize, rule: Rule, ends: &mut Ends<'_>, template: &mut Template) -> usize {
     let start = dollar + 2;
-    let inside = text.get(start..).unwrap_or_default();
     // At least one character belongs to the expression, so for a message `${}}` holds a brace.
-    let skipped = match (rule, inside.chars().next()) {
-        (Rule::Message, Some(first)) => first.len_utf8(),
+    let first = text.get(start..).and_then(|inside| inside.chars().next());
+    let skipped = match (rule, first) {
+        (Rule::Message, Some(first)) if !is_line_break(first) => first.len_utf8(),
         _ => 0,
     };
-    let Some(length) = inside.get(skipped..).and_then(|rest| rest.find('}')).map(|found| found + skipped)
-    else {
+    let Some(end) = ends.from(start + skipped) else {
         template.findings.push(Finding { span: span(dollar, text.len()), kind: FindingKind::Unclosed });
         return start;
     };
-    let end = start + length;
+    let length = end - start;
     let whole = span(dollar, end + 1);
     let expression = text.get(start..end).unwrap_or_default();
-    if expression.contains(is_line_break) {
+    let broken = text.get(end..).is_some_and(|rest| rest.starts_with(is_line_break));
+    if broken || expression.contains(is_line_break) {
         template.findings.push(Finding { span: whole, kind: FindingKind::LineBreak });
         if rule == Rule::Message {
             return start;
@@ -166,7 +196,7 @@ fn is_cut(expression: &str, after: &str) -> bool {
     let lexed = lex(expression);
     let open = lexed.tokens.iter().find(|token| token.kind == TokenKind::Quote);
     let quote = open.and_then(|token| token.span.of(expression).chars().next());
-    quote.is_some_and(|quote| after.split(is_line_break).next().is_some_and(|line| line.contains(quote)))
+    quote.is_some_and(|quote| after.chars().find(|one| *one == quote || is_line_break(*one)) == Some(quote))
 }
 
 fn span(start: usize, end: usize) -> Span {
@@ -286,10 +316,10 @@ fn plain(value: Option<Value>, at: Span, media: Media) -> Result<String, Templat
         (Value::Json(json @ (Json::Object(_) | Json::Array(_))), Media::Xml) => {
             xml_payload::to_elements(json)
         }
-        (Value::Json(Json::Object(_) | Json::Array(_)), _) => text,
+        (Value::Json(Json::Object(_) | Json::Array(_)), _)
+        | (Value::Xml(_) | Value::Nodes(_), Media::Xml) => text,
         (_, Media::Json) if is_xml(&text) => xml_to_json(&text),
         (Value::Json(_), Media::Json) => escape_json(&text),
-        (Value::Xml(_) | Value::Nodes(_), Media::Xml) => text,
         (_, Media::Xml) if !is_xml(&text) => escape_xml(&text),
         _ => text,
     })

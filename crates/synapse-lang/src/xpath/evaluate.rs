@@ -80,6 +80,14 @@ impl Evaluator<'_> {
         if total > WORK_LIMIT { Err(EvaluateError::TooMuchWork) } else { Ok(()) }
     }
 
+    /// Reading the text of nodes walks all that is below them.
+    pub(super) fn spend_on(&self, value: &Value) -> Result<(), EvaluateError> {
+        match value {
+            Value::Nodes(nodes) => self.spend(nodes.iter().map(|node| self.forest().size(*node)).sum()),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn expr(&self, expr: &Expr, focus: Focus) -> Result<Value, EvaluateError> {
         self.spend(0)?;
         Ok(match &expr.kind {
@@ -156,6 +164,8 @@ impl Evaluator<'_> {
     /// Comparisons hold for nodes when they hold for one of them.
     fn compare(&self, operator: Operator, left: &Value, right: &Value) -> Result<bool, EvaluateError> {
         let forest = self.forest();
+        self.spend_on(left)?;
+        self.spend_on(right)?;
         match (left, right) {
             (Value::Nodes(nodes), Value::Nodes(others)) => {
                 let texts = others.iter().map(|node| Value::Text(forest.string(*node))).collect::<Vec<_>>();

@@ -11,7 +11,9 @@ type Called = Result<Value, EvaluateError>;
 pub(super) fn call(evaluator: &Evaluator<'_>, name: &Name, arguments: &[Expr], focus: Focus) -> Called {
     let mut values = Vec::with_capacity(arguments.len());
     for argument in arguments {
-        values.push(evaluator.expr(argument, focus)?);
+        let value = evaluator.expr(argument, focus)?;
+        evaluator.spend_on(&value)?;
+        values.push(value);
     }
     if name.prefix.is_none()
         && let Some(result) = core(evaluator, &name.local, &values, focus)
@@ -40,11 +42,12 @@ fn core(evaluator: &Evaluator<'_>, name: &str, values: &[Value], focus: Focus) -
         ("sum", [Value::Nodes(nodes)]) => {
             Value::Number(nodes.iter().map(|node| super::value::text_to_number(&forest.string(*node))).sum())
         }
-        ("count" | "sum", [_]) => return Some(Err(EvaluateError::NotNodes)),
         ("id", [_]) => Value::Nodes(Vec::new()),
         ("local-name" | "name" | "namespace-uri", []) => named(evaluator, name, &itself()),
         ("local-name" | "name" | "namespace-uri", [nodes @ Value::Nodes(_)]) => named(evaluator, name, nodes),
-        ("local-name" | "name" | "namespace-uri", [_]) => return Some(Err(EvaluateError::NotNodes)),
+        ("count" | "sum" | "local-name" | "name" | "namespace-uri", [_]) => {
+            return Some(Err(EvaluateError::NotNodes));
+        }
         ("string", []) => Value::Text(text(&itself())),
         ("string", [value]) => Value::Text(text(value)),
         ("concat", [_, _, ..]) => Value::Text(values.iter().map(text).collect()),
@@ -73,8 +76,7 @@ fn core(evaluator: &Evaluator<'_>, name: &str, values: &[Value], focus: Focus) -
         ("boolean", [value]) => Value::Bool(value.to_bool()),
         ("not", [value]) => Value::Bool(!value.to_bool()),
         ("true", []) => Value::Bool(true),
-        ("false", []) => Value::Bool(false),
-        ("lang", [_]) => Value::Bool(false),
+        ("false", []) | ("lang", [_]) => Value::Bool(false),
         ("number", []) => Value::Number(itself().to_number(forest)),
         ("number", [value]) => Value::Number(value.to_number(forest)),
         ("floor", [value]) => Value::Number(value.to_number(forest).floor()),

@@ -212,3 +212,16 @@ fn errors_have_places_and_nesting_is_bounded() {
         assert!(parse(&text).is_err());
     }
 }
+
+#[test]
+fn work_is_bounded() {
+    let mut forest = Forest::default();
+    let start = forest.add(&format!("<a>{}</a>", "<b>x</b>".repeat(5_000))).unwrap();
+    let world = World { forest, start: Some(start), namespaces: BTreeMap::new() };
+    for text in
+        ["//b[//b = 'y']", "//b[/ = 'y']", "//b[string(/) = 'y']", "//b[count(//b) = 1]", "//b/following::b"]
+    {
+        assert_eq!(evaluate(&parse(text).unwrap(), &world), Err(EvaluateError::TooMuchWork), "{text}");
+    }
+    assert_eq!(evaluate(&parse("count(//b)").unwrap(), &world), Ok(Value::Number(5_000.0)));
+}

@@ -123,6 +123,12 @@ impl Forest {
         NodeRef { node: 0, ..node }
     }
 
+    /// How many nodes a node is, with those below it.
+    #[must_use]
+    pub fn size(&self, node: NodeRef) -> usize {
+        self.data(node).map_or(0, |data| data.end.saturating_sub(node.node) as usize)
+    }
+
     /// All nodes below, in order, attributes included.
     fn below(&self, node: NodeRef) -> impl DoubleEndedIterator<Item = NodeRef> + use<> {
         let end = self.data(node).map_or(node.node + 1, |data| data.end);
@@ -239,7 +245,7 @@ impl Forest {
         match self.kind(node) {
             None => {}
             Some(Kind::Root) => {
-                self.children(node).into_iter().for_each(|child| self.write_into(child, true, out))
+                self.children(node).into_iter().for_each(|child| self.write_into(child, true, out));
             }
             Some(Kind::Text(text)) => out.push_str(&escape(text, false)),
             Some(Kind::Comment(text)) => out.extend(["<!--", text, "-->"]),
@@ -344,7 +350,7 @@ impl Builder {
         }
         match self.nodes.last_mut() {
             Some(Data { kind: Kind::Text(before), parent: Some(same), .. }) if *same == parent => {
-                before.push_str(text)
+                before.push_str(text);
             }
             _ => {
                 self.push(Kind::Text(text.to_owned()), Some(parent));

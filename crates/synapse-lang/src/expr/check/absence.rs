@@ -86,11 +86,8 @@ fn short_circuit(node: &Node, operator: Operator, left: &Node, right: &Node, loo
         Operator::And => format!("{condition} ? {rest} : false"),
         _ => format!("{condition} ? true : {rest}"),
     };
-    // The conditional is the weakest operator.
-    let whole = node.span.of(look.source) == look.source.trim();
-    let text = if whole { text } else { format!("({text})") };
-    look.report(codes::SHORT_CIRCUIT, node.span, message)
-        .review("Use a conditional", vec![Edit::replace(node.span, text)]);
+    let edit = look.conditional(node, text);
+    look.report(codes::SHORT_CIRCUIT, node.span, message).review("Use a conditional", vec![edit]);
     if null.is_some() {
         look.mute(left.ungrouped());
     }

@@ -1,8 +1,8 @@
 //! Arguments of the wrong kind, for certain or for some data.
 
-use super::coercion::{called, is_words};
 use super::env::Wanted;
 use super::kind::{Atom, Kind};
+use super::texts::auto_text;
 use super::{Look, around, codes, signatures};
 use crate::diagnostic::{Edit, Fix};
 use crate::expr::ast::{Call, Node, NodeKind};
@@ -116,15 +116,14 @@ fn possible(call: &Call, argument: &Node, kind: Kind, accepted: Kind, look: &mut
         look.report(codes::XPATH_OBJECT, argument.span, message);
         return;
     }
-    let NodeKind::Lookup(lookup) = &argument.ungrouped().kind else { return };
+    let Some(name) = auto_text(argument) else { return };
     let refused = kind.without(accepted);
-    if kind.is_open() || refused.is_never() || is_words(lookup) || !accepted.may_be(Kind::TEXT) {
+    if kind.is_open() || refused.is_never() || !accepted.may_be(Kind::TEXT) || !kind.may_be(Kind::TEXT) {
         return;
     }
     let message = format!(
-        "`{}` fails when {} reads as a number, such as 42, because it is then one: write `string(…)`",
-        call.name,
-        called(lookup)
+        "`{}` fails when {name} reads as a number, such as 42, because it is then one: write `string(…)`",
+        call.name
     );
     look.report(codes::AUTO_ARGUMENT, argument.span, message)
         .safe("Wrap it in `string()`", around(argument, "string(", ")"));

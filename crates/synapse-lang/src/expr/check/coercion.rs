@@ -1,10 +1,12 @@
 //! Operators and the kinds of their operands: nothing is converted, and what does not fit fails.
 
+use super::env::Wanted;
 use super::kind::{Atom, Kind};
 use super::operators;
+use super::texts::auto_text;
 use super::{Look, around, codes, paths};
 use crate::diagnostic::Edit;
-use crate::expr::ast::{Lookup, Node, NodeKind, Operator, Place, StepKind};
+use crate::expr::ast::{Node, NodeKind, Operator, StepKind};
 
 pub(super) fn look(node: &Node, look: &mut Look<'_>) {
     let NodeKind::Binary { operator, left, right, .. } = &node.kind else { return };
@@ -31,6 +33,8 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
         Operator::Add if b.is(Kind::TEXT) => pair.auto(left, look),
         _ => {}
     }
+    pair.nodes(look);
+    pair.probably_long(look);
     pair.elements(look);
     if *operator == Operator::Divide {
         pair.division(look);
@@ -67,7 +71,6 @@ impl<'a> Pair<'a> {
                 self.operator.symbol()
             );
             look.report(codes::MANY_AS_ONE, operand.span, message)
-                .class(crate::diagnostic::Class::Empty)
                 .review("Take the first match", around(operand, "array(", ")[0]"));
             return;
         }
@@ -92,6 +95,9 @@ impl<'a> Pair<'a> {
     }
 
     fn logical(&self, look: &mut Look<'_>) {
+        if self.default(look) {
+            return;
+        }
         for (operand, kind) in self.operands() {
             if !kind.cannot_be(Kind::BOOLEAN) {
                 continue;
@@ -108,6 +114,25 @@ impl<'a> Pair<'a> {
                 finding.review("Read it as a boolean", around(operand, "boolean(", ")"));
             }
         }
+    }
+
+    /// `x || 'default'`, as other languages have it.
+    fn default(&self, look: &mut Look<'_>) -> bool {
+        let literal = matches!(self.right.ungrouped().kind, NodeKind::Text(_) | NodeKind::Number(_));
+        let reads = matches!(
+            self.left.ungrouped().kind,
+            NodeKind::Payload(_) | NodeKind::Variable(_) | NodeKind::Lookup(_)
+        );
+        if self.operator != Operator::Or || !literal || !reads {
+            return false;
+        }
+        let (value, default) = (look.text(self.left).to_owned(), look.text(self.right).to_owned());
+        let text = format!("exists({value}) ? {value} : {default}");
+        let message = format!("`or` joins booleans and gives no default: write `{text}`");
+        let edit = look.conditional(self.node, text.clone());
+        look.report(codes::LOGICAL_KIND, self.node.span, message)
+            .review(format!("Write `{text}`"), vec![edit]);
+        true
     }
 
     fn order(&self, look: &mut Look<'_>) {
@@ -140,6 +165,47 @@ impl<'a> Pair<'a> {
         look.report(codes::LONG_ORDER, long.span, message).safe("Wrap it in `float()`", edits);
     }
 
+    /// `xpath()` where the value itself is wanted.
+    fn nodes(&self, look: &mut Look<'_>) {
+        if look.env().wanted != Wanted::Object
+            || matches!(self.operator, Operator::Equal | Operator::NotEqual)
+        {
+            return;
+        }
+        for (operand, kind) in self.operands() {
+            if kind.is(Kind::of(&[Atom::Text, Atom::Nodes])) && kind.may_be(Kind::one(Atom::Nodes)) {
+                let message = format!(
+                    "where the value itself is wanted `xpath()` gives nodes, which `{}` does not take: give the variable the type STRING",
+                    self.operator.symbol()
+                );
+                look.report(codes::XPATH_OBJECT, operand.span, message);
+            }
+        }
+    }
+
+    /// `now() - x` is a long for every x but a double.
+    fn probably_long(&self, look: &mut Look<'_>) {
+        if !matches!(
+            self.operator,
+            Operator::Less | Operator::LessEqual | Operator::Greater | Operator::GreaterEqual
+        ) {
+            return;
+        }
+        for (operand, kind) in self.operands() {
+            let numbers = kind.and(Kind::NUMERIC);
+            if !numbers.may_be(Kind::LONG) || numbers.may_be(Kind::INT) {
+                continue;
+            }
+            let message = format!(
+                "`{}` knows ints and doubles, and this is a long unless a double takes part in it: wrap it in `float()`",
+                self.operator.symbol()
+            );
+            look.report(codes::LONG_ORDER, operand.span, message)
+                .at_most(crate::diagnostic::Severity::Warning)
+                .safe("Wrap it in `float()`", around(operand, "float(", ")"));
+        }
+    }
+
     fn text(&self, look: &mut Look<'_>) {
         for (operand, kind) in self.operands() {
             if kind.may_be(Kind::TEXT) {
@@ -168,13 +234,12 @@ impl<'a> Pair<'a> {
     /// A text and something that is a number when its text reads as one.
     fn auto(&self, other: &Node, look: &mut Look<'_>) {
         let kind = look.kind(other);
-        let NodeKind::Lookup(lookup) = &other.ungrouped().kind else { return };
-        if kind.is_open() || kind.is(Kind::TEXT) || is_words(lookup) {
+        let Some(name) = auto_text(other) else { return };
+        if kind.is_open() || kind.is(Kind::TEXT) {
             return;
         }
         let message = format!(
-            "this fails when {} reads as a number, such as 42, because it is then one: write `string(…)`",
-            called(lookup)
+            "this fails when {name} reads as a number, such as 42, because it is then one: write `string(…)`"
         );
         look.report(codes::TEXT_PLUS_AUTO, other.span, message)
             .safe("Wrap it in `string()`", around(other, "string(", ")"));
@@ -298,70 +363,4 @@ pub(super) fn is_many(node: &Node) -> bool {
 
 fn has_path(node: &Node) -> bool {
     paths::path_of(&node.ungrouped().kind).is_some()
-}
-
-/// Headers that never are a number, so that adding them to a text is safe.
-const WORDS: &[&str] = &[
-    "accept",
-    "accept-charset",
-    "accept-encoding",
-    "accept-language",
-    "authorization",
-    "cache-control",
-    "connection",
-    "content-encoding",
-    "content-language",
-    "content-type",
-    "cookie",
-    "date",
-    "host",
-    "location",
-    "origin",
-    "referer",
-    "set-cookie",
-    "soapaction",
-    "transfer-encoding",
-    "user-agent",
-    "www-authenticate",
-];
-
-/// Properties of the runtime that are words.
-const WORD_PROPERTIES: &[&str] = &[
-    "ERROR_MESSAGE",
-    "ERROR_DETAIL",
-    "ERROR_EXCEPTION",
-    "HTTP_METHOD",
-    "REST_METHOD",
-    "REST_URL_POSTFIX",
-    "REST_FULL_REQUEST_PATH",
-    "REST_SUB_REQUEST_PATH",
-    "REST_API_CONTEXT",
-    "messageType",
-    "ContentType",
-    "TransportInURL",
-    "REMOTE_ADDR",
-    "REMOTE_HOST",
-];
-
-/// Whether a look-up gives words, never a number.
-pub(super) fn is_words(lookup: &Lookup) -> bool {
-    let name = &lookup.name.value;
-    match lookup.place {
-        Place::Header => WORDS.iter().any(|word| word.eq_ignore_ascii_case(name)),
-        Place::Synapse | Place::Axis2 => WORD_PROPERTIES.contains(&name.as_str()),
-        _ => false,
-    }
-}
-
-/// How people call what is looked up.
-pub(super) fn called(lookup: &Lookup) -> String {
-    let what = match lookup.place {
-        Place::Header => "the header",
-        Place::Config => "the configuration",
-        Place::QueryParam => "the query parameter",
-        Place::PathParam => "the path parameter",
-        Place::FunctionParam => "the template parameter",
-        Place::Synapse | Place::Axis2 => "the property",
-    };
-    format!("{what} `{}`", lookup.name.value)
 }

@@ -3,7 +3,7 @@
 use super::coercion::is_many;
 use super::kind::{Atom, Kind};
 use super::{Look, around, codes};
-use crate::diagnostic::Edit;
+use crate::diagnostic::{Class, Edit, Severity};
 use crate::expr::ast::{Node, NodeKind, Operator};
 
 pub(super) fn look(node: &Node, look: &mut Look<'_>) {
@@ -32,6 +32,8 @@ fn many(one: &Node, other: &Node, look: &mut Look<'_>) -> bool {
         look.text(one)
     );
     look.report(codes::MANY_AS_ONE, one.span, message)
+        .class(Class::Surprise)
+        .at_most(Severity::Warning)
         .review("Take the first match", around(one, "array(", ")[0]"));
     true
 }

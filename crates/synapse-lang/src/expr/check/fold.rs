@@ -15,7 +15,7 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
         node.kind,
         NodeKind::Null | NodeKind::Boolean(_) | NodeKind::Number(_) | NodeKind::Text(_) | NodeKind::Group(_)
     );
-    if leaf || node.span.len() > LARGEST || look.found_in(node.span) {
+    if leaf || node.span.len() > LARGEST || look.is_muted(node) || look.found_in(node.span) {
         return;
     }
     let root = if is_constant(node) {
@@ -25,7 +25,7 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
     } else {
         return;
     };
-    let part = Expression { source: look.source.to_owned(), root, dropped: Vec::new() };
+    let part = Expression { source: String::new(), root, dropped: Vec::new() };
     let Err(failure) = value_of(&part, &Context::default(), Mode::Text) else { return };
     let (class, reason) = match &failure {
         Failure::Evaluation(reason) => (Class::Empty, reason),

@@ -29,7 +29,13 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
         match &step.kind {
             StepKind::Aggregate(name) if many => aggregate(path, step, name, root, look),
             StepKind::Index(index) => match &index.kind {
-                IndexKind::Number(_) => of_many(node, path, at, step, look),
+                IndexKind::Number(text) => {
+                    if text.parse::<i32>().is_err() {
+                        let message = format!("an index must be an int, and `{text}` is none");
+                        look.report(codes::INDEX_KIND, index.span, message);
+                    }
+                    of_many(node, path, at, step, look);
+                }
                 IndexKind::Computed(inner) => computed(inner, look),
                 IndexKind::List(items) => list(step, items, look),
                 IndexKind::Slice(parts) => slice(step, parts, look),
@@ -121,7 +127,8 @@ fn of_many(node: &Node, path: &Path, at: usize, step: &Step, look: &mut Look<'_>
 
 fn computed(inner: &Node, look: &mut Look<'_>) {
     let kind = look.kind(inner);
-    let fits = Kind::INT.or(Kind::LONG).or(Kind::TEXT).or(Kind::of(&[Atom::ElementDouble, Atom::Big]));
+    // A long may be small; those of JSON never are.
+    let fits = Kind::INT.or(Kind::TEXT).or(Kind::one(Atom::Long));
     if !kind.cannot_be(fits) {
         return;
     }
@@ -151,7 +158,6 @@ fn slice(step: &Step, parts: &[SlicePart], look: &mut Look<'_>) {
     if bounds == 0 {
         let message = "a slice without bounds crashes: write `[*]`";
         look.report(codes::SLICE, step.span, message)
-            .class(Class::Crash)
             .safe("Write `[*]`", vec![Edit::replace(step.span, "[*]")]);
     } else if colons == 2 && !matches!(parts.last(), Some(SlicePart::Colon)) {
         let message = if matches!(parts, [SlicePart::Colon, SlicePart::Colon, _]) {
@@ -159,6 +165,6 @@ fn slice(step: &Step, parts: &[SlicePart], look: &mut Look<'_>) {
         } else {
             "the step of a slice is ignored: `[0:3:2]` is `[0:3]`"
         };
-        look.report(codes::SLICE, step.span, message).at_most(Severity::Warning);
+        look.report(codes::SLICE, step.span, message).class(Class::Surprise).at_most(Severity::Warning);
     }
 }

@@ -7,10 +7,14 @@ use crate::expr::ast::{Call, Node, NodeKind, Operator};
 
 pub(super) fn look(node: &Node, look: &mut Look<'_>) {
     match &node.kind {
-        NodeKind::Array(items) => items.iter().for_each(|item| element(item, look)),
+        NodeKind::Array(items) => {
+            for item in items {
+                element(item, look);
+            }
+        }
         NodeKind::Text(text) => escapes(node, text, look),
         NodeKind::Call(call) if matches!(&*call.name, "object" | "array" | "isObject" | "isArray") => {
-            json(call, look)
+            json(call, look);
         }
         // Patterns may hold backslashes of their own.
         NodeKind::Call(call) if call.name == "split" => {

@@ -2,7 +2,7 @@
 
 use super::{Look, codes, paths};
 use crate::diagnostic::Edit;
-use crate::expr::ast::{NameForm, Node, NodeKind, StepKind};
+use crate::expr::ast::{NameForm, Node, NodeKind, Place, StepKind};
 use crate::text::Span;
 
 pub(super) fn look(node: &Node, look: &mut Look<'_>) {
@@ -11,6 +11,13 @@ pub(super) fn look(node: &Node, look: &mut Look<'_>) {
         && !look.env().variables.contains_key(&variable.name.value)
     {
         name(&variable.name.value, variable.name.span, look);
+    }
+    if let NodeKind::Lookup(lookup) = &node.kind
+        && lookup.name.form == NameForm::Dot
+        && lookup.place != Place::Header
+        && !look.env().texts.contains_key(&(lookup.place, lookup.name.value.clone()))
+    {
+        name(&lookup.name.value, lookup.name.span, look);
     }
     let Some(path) = paths::path_of(&node.kind) else { return };
     for step in &path.steps {

@@ -31,8 +31,9 @@ pub(super) fn outcome(operator: Operator, left: Kind, right: Kind) -> Outcome {
             }
         }
     }
-    let open = left.is_open() || right.is_open();
-    Outcome { kind: if open && !kind.is_never() { kind.opened() } else { kind }, refuses }
+    // One possible kind is certain, whatever the data.
+    let open = (left.is_open() || right.is_open()) && kind.atoms().count() > 1;
+    Outcome { kind: if open { kind.opened() } else { kind }, refuses }
 }
 
 /// The kind of the result for one pair; nothing when it is refused.

@@ -107,7 +107,7 @@ fn lookup(node: &Node, lookup: &Lookup, look: &mut Look<'_>) {
             undeclared(lookup, known, "the resource's path has no parameter", look);
         }
         _ if look.env().all_texts && !known(lookup, look) && look.guard != Guard::Exists => {
-            let message = format!("{} is never set", super::coercion::called(lookup));
+            let message = format!("{} is never set", super::texts::called(lookup));
             look.report(codes::UNKNOWN_PARAMETER, lookup.name.span, message);
         }
         _ => {}

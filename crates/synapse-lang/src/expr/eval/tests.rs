@@ -437,6 +437,14 @@ fn the_deepest_accepted_expressions_evaluate() {
     assert_eq!(show(&nested, &context()), "Integer 5");
 }
 
+#[test]
+fn texts_do_not_grow_without_bound() {
+    let quoted = format!("{}1{}", "[".repeat(60), "]".repeat(60));
+    assert_eq!(show(&quoted, &context()), "crash");
+    let replaced = format!("{}'aaaaaaaa'{}", "replace(".repeat(30), ", 'a', 'aaaaaaaa')".repeat(30));
+    assert_eq!(show(&replaced, &context()), "crash");
+}
+
 proptest::proptest! {
     /// Whatever is typed ends in one of the five ways.
     #[test]

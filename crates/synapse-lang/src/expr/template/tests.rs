@@ -39,6 +39,9 @@ fn messages_take_the_shortest_on_a_line() {
         ("cost $", ""),
         ("${a ${b}", "(a ${b)"),
         ("${a\n${b}", "(b) LineBreak"),
+        ("${a ${b\n}", "LineBreak LineBreak"),
+        ("${\n}", "LineBreak"),
+        ("${\u{e9}} ${x}", "(\u{e9}) (x)"),
     ];
     for (text, expected) in table {
         assert_eq!(show(text, Rule::Message), expected, "{text}");
@@ -112,4 +115,15 @@ fn formats_are_filled_by_kind_and_target() {
     }
     assert_eq!(fill("${vars.name}: ${payload.angle}", Media::Text).as_deref(), Ok("Ann: <&>"));
     assert!(matches!(fill(r#""${vars.money}""#, Media::Json), Err(TemplateError::Crash { .. })));
+}
+
+#[test]
+fn long_texts_are_read_in_one_pass() {
+    for piece in ["${", "${a", "${\n", "${'}", "$1"] {
+        let text = format!("{}\n}}", piece.repeat(200_000));
+        for rule in [Rule::Message, Rule::Format] {
+            let template = scan(&text, rule);
+            assert!(template.placeholders.len() + template.findings.len() > 0 || piece == "$1", "{piece}");
+        }
+    }
 }
