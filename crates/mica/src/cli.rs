@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub mod language;
+
 /// An agent that works where you are.
 #[derive(Debug, Parser)]
 #[command(name = "mica", version, about, max_term_width = 100)]
@@ -62,6 +64,9 @@ pub enum Command {
         #[arg(long)]
         ask: bool,
     },
+    /// Read, check and repair the Synapse language
+    #[command(flatten)]
+    Language(language::LanguageCommand),
     /// Write shell completions to standard output
     Completions {
         /// The shell
@@ -215,6 +220,7 @@ pub enum ConfigCommand {
 
 /// How a run goes. These flags win over every configuration file.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Flags of a run")]
 pub struct RunFlags {
     /// Run once with this prompt, print the answer, and exit. `-` reads it from standard input
     #[arg(short, long, value_name = "PROMPT")]

@@ -1,7 +1,16 @@
 //! Commands that run no agent.
 
+pub mod check;
 pub mod config;
 pub mod doctor;
+pub mod explain;
+pub mod expr;
+pub mod fix;
+pub mod format;
+pub mod graph;
+pub mod language;
+pub mod lsp;
 pub mod models;
+pub mod outline;
 pub mod sessions;
 pub mod trust;

@@ -29,10 +29,12 @@ mod interactive;
 mod keeping;
 mod makes;
 mod once;
+mod parallel;
 mod questions;
 mod reach;
 mod render;
 mod rpc;
+mod sources;
 mod surroundings;
 mod switching;
 mod terminal;
@@ -43,6 +45,10 @@ mod work;
 #[allow(clippy::print_stderr, reason = "a program speaks")]
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    // The language needs no runtime, no settings and no home.
+    if let Some(Command::Language(command)) = &cli.command {
+        return commands::language::run(command, cli.run.directory.as_deref()).into();
+    }
     // One thread runs the agent; tools and the disk have their own.
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
@@ -78,6 +84,7 @@ async fn run(cli: &Cli) -> Result<Exit> {
     let text = match &cli.command {
         None => return Box::pin(work(cli, &surroundings)).await,
         Some(Command::Rpc) => return rpc(cli, &surroundings).await,
+        Some(Command::Language(command)) => return Ok(commands::language::run(command, None)),
         Some(Command::Completions { shell }) => {
             let mut out = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "mica", &mut out);

@@ -1,5 +1,8 @@
-//! What a run looks like to whoever watches it.
+//! What a run looks like to whoever watches it, and what was found in files.
 
+pub mod findings;
 pub mod json;
+pub mod page;
+pub mod paint;
 pub mod question;
 pub mod text;

@@ -35,6 +35,8 @@ pub struct Subject<'a> {
     pub model: &'static Model,
     /// The elements with their places in the model.
     pub tree: walk::Tree<'a>,
+    /// Attributes and texts that the runtime may evaluate, in the order of their elements.
+    pub values: Vec<value::Value<'a>>,
 }
 
 /// What a check may be told.
@@ -54,7 +56,9 @@ pub fn check(document: &Document, setting: Setting<'_>) -> Vec<Diagnostic> {
     let model = Model::get();
     let runtime = setting.runtime.unwrap_or(Version::NEWEST);
     let tree = walk::Tree::of(document, model);
-    let subject = Subject { document, path: setting.path, runtime, project: setting.project, model, tree };
+    let values = value::of(&tree, model);
+    let Setting { path, project, .. } = setting;
+    let subject = Subject { document, path, runtime, project, model, tree, values };
     let mut findings = Findings::default();
     rules::run(&subject, &mut findings);
     findings.finish()

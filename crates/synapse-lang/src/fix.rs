@@ -1,7 +1,7 @@
 //! Applying repairs: edits that do not meet are applied together, and the text is looked at again.
 //!
-//! A repair never makes things worse: a round whose result has errors that were not there before is taken back, and
-//! its repairs are tried one by one.
+//! A repair never makes things worse, and it repairs: a round whose result has errors that were not there before, or as
+//! many findings of a repaired code, is taken back, and its repairs are tried in smaller groups.
 
 use std::collections::BTreeMap;
 
@@ -46,42 +46,58 @@ pub fn repair(text: &str, extent: Extent, look: impl Fn(&str) -> Vec<Diagnostic>
     let mut repaired = Repaired { text: text.to_owned(), applied: Vec::new(), refused: Vec::new() };
     for _ in 0..ROUNDS {
         let before = look(&repaired.text);
-        let chosen = choose(&before, extent, &repaired.refused);
-        if chosen.is_empty() {
-            break;
-        }
-        let edits: Vec<&Edit> = chosen.iter().flat_map(|(_, fix)| &fix.edits).collect();
-        match apply(&repaired.text, &edits)
-            .filter(|after| is_no_worse(&repaired.text, &before, after, &look(after)))
-        {
-            Some(after) => {
-                repaired.text = after;
-                note(&mut repaired.applied, &chosen);
-            }
-            None => one_by_one(&mut repaired, &before, &chosen, &look),
-        }
+        let chosen = choose(&before, extent);
+        let mut round = Round {
+            text: &repaired.text,
+            before: &before,
+            after: None,
+            accepted: Vec::new(),
+            refused: Vec::new(),
+        };
+        round.settle(&chosen, &look);
+        let Round { after, accepted, mut refused, .. } = round;
+        refused.sort_unstable();
+        refused.dedup();
+        repaired.refused = refused;
+        let Some(after) = after else { break };
+        note(&mut repaired.applied, &accepted);
+        repaired.text = after;
     }
     repaired
 }
 
-/// Tries the repairs of a round alone: one goes in, the ones that break something are named.
-fn one_by_one(
-    repaired: &mut Repaired,
-    before: &[Diagnostic],
-    chosen: &[(Code, &Fix)],
-    look: &impl Fn(&str) -> Vec<Diagnostic>,
-) {
-    for (code, fix) in chosen {
-        let edits: Vec<&Edit> = fix.edits.iter().collect();
-        match apply(&repaired.text, &edits)
-            .filter(|after| is_no_worse(&repaired.text, before, after, &look(after)))
-        {
-            Some(after) => {
-                repaired.text = after;
-                note(&mut repaired.applied, &[(*code, fix)]);
-                return;
+/// The repairs of one text that go together.
+struct Round<'a> {
+    text: &'a str,
+    before: &'a [Diagnostic],
+    /// The text with all accepted repairs, when there are any.
+    after: Option<String>,
+    accepted: Vec<(Code, &'a Fix)>,
+    refused: Vec<Code>,
+}
+
+impl<'a> Round<'a> {
+    /// Takes a group in when the result is better, else its halves: one bad repair among many costs a few looks.
+    fn settle(&mut self, group: &[(Code, &'a Fix)], look: &impl Fn(&str) -> Vec<Diagnostic>) {
+        if group.is_empty() {
+            return;
+        }
+        let mut together = self.accepted.clone();
+        together.extend_from_slice(group);
+        let edits: Vec<&Edit> = together.iter().flat_map(|(_, fix)| &fix.edits).collect();
+        let better = apply(self.text, &edits)
+            .filter(|after| is_better(self.text, self.before, after, &look(after), &together));
+        match (better, group) {
+            (Some(after), _) => {
+                self.after = Some(after);
+                self.accepted = together;
             }
-            None => repaired.refused.push(*code),
+            (None, [(code, _)]) => self.refused.push(*code),
+            (None, _) => {
+                let (first, second) = group.split_at(group.len() / 2);
+                self.settle(first, look);
+                self.settle(second, look);
+            }
         }
     }
 }
@@ -91,10 +107,10 @@ fn note(applied: &mut Vec<Applied>, chosen: &[(Code, &Fix)]) {
 }
 
 /// The repairs of a round: the first fitting one of each finding, as long as it meets no other.
-fn choose<'a>(found: &'a [Diagnostic], extent: Extent, refused: &[Code]) -> Vec<(Code, &'a Fix)> {
+fn choose(found: &[Diagnostic], extent: Extent) -> Vec<(Code, &Fix)> {
     let mut taken: Vec<Span> = Vec::new();
     let mut chosen = Vec::new();
-    for one in found.iter().filter(|one| !refused.contains(&one.code)) {
+    for one in found {
         let fits = |fix: &&Fix| extent == Extent::Everything || fix.safety == Safety::Safe;
         let Some(fix) = one.fixes.iter().find(fits) else { continue };
         let meets = |span: Span| taken.iter().any(|other| span.start <= other.end && other.start <= span.end);
@@ -123,8 +139,19 @@ pub fn apply(text: &str, edits: &[&Edit]) -> Option<String> {
     Some(after)
 }
 
-/// Whether a text is at least as well-formed as before and has no error of a code that it did not have as often.
-fn is_no_worse(before: &str, was: &[Diagnostic], after: &str, is: &[Diagnostic]) -> bool {
+/// Whether a text is at least as well-formed as before, has no error of a code that it did not have as often, and has
+/// fewer findings of every code that was repaired.
+fn is_better(
+    before: &str,
+    was: &[Diagnostic],
+    after: &str,
+    is: &[Diagnostic],
+    chosen: &[(Code, &Fix)],
+) -> bool {
+    let count = |found: &[Diagnostic], code: Code| found.iter().filter(|one| one.code == code).count();
+    if chosen.iter().any(|(code, _)| count(is, *code) >= count(was, *code)) {
+        return false;
+    }
     let problems = |text: &str| Document::parse(text).problems().len();
     if problems(after) > problems(before) {
         return false;

@@ -36,6 +36,15 @@ pub struct File {
 }
 
 impl File {
+    /// Reads a text. This is the costly part of taking a file in, and needs no project: many can be read at once.
+    #[must_use]
+    pub fn read(text: impl Into<Arc<str>>) -> Self {
+        let document = Document::parse(text);
+        let index::Indexed { definitions, references, items, writes, dynamic } = index::index(&document);
+        let (writes, is_opaque) = (writes.names, writes.is_opaque);
+        Self { document, definitions, references, items, writes, is_opaque, dynamic }
+    }
+
     /// Its text as a tree.
     #[must_use]
     pub const fn document(&self) -> &Document {
@@ -89,30 +98,37 @@ impl Project {
             if name == "pom.xml" {
                 self.poms.insert(path.to_string(), facts::pom(&text));
             }
-            let document = Document::parse(text);
-            let index::Indexed { definitions, references, items, writes, dynamic } = index::index(&document);
-            for one in &definitions {
-                self.defined.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
-                if let Some(context) = &one.context {
-                    self.contexts.entry(context.clone()).or_default().insert(path.clone());
-                }
-            }
-            for one in &references {
-                self.named.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
-            }
-            for name in &writes.names {
-                *self.written.entry(name.clone()).or_default() += 1;
-            }
-            self.opaque += usize::from(writes.is_opaque);
-            for kind in &dynamic {
-                *self.dynamic.entry(*kind).or_default() += 1;
-            }
-            let (writes, is_opaque) = (writes.names, writes.is_opaque);
-            self.files
-                .insert(path, File { document, definitions, references, items, writes, is_opaque, dynamic });
+            self.insert(path, File::read(text));
         } else {
             self.others.insert(path.to_string());
         }
+    }
+
+    /// Takes in a file that was read before. Its name is not looked at: it is an artifact.
+    pub fn set_file(&mut self, path: impl Into<Arc<str>>, file: File) {
+        let path = path.into();
+        self.remove(&path);
+        self.insert(path, file);
+    }
+
+    fn insert(&mut self, path: Arc<str>, file: File) {
+        for one in &file.definitions {
+            self.defined.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
+            if let Some(context) = &one.context {
+                self.contexts.entry(context.clone()).or_default().insert(path.clone());
+            }
+        }
+        for one in &file.references {
+            self.named.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
+        }
+        for name in &file.writes {
+            *self.written.entry(name.clone()).or_default() += 1;
+        }
+        self.opaque += usize::from(file.is_opaque);
+        for kind in &file.dynamic {
+            *self.dynamic.entry(*kind).or_default() += 1;
+        }
+        self.files.insert(path, file);
     }
 
     /// Notes that a file exists, without its text.

@@ -108,9 +108,8 @@ pub(crate) fn run(subject: &Subject<'_>, findings: &mut Findings) {
             rule.element(subject, placed, findings);
         }
     }
-    let values = crate::check::value::of(&subject.tree, subject.model);
     for rule in all() {
-        for value in &values {
+        for value in &subject.values {
             rule.value(subject, value, findings);
         }
         rule.document(subject, findings);

@@ -52,10 +52,27 @@ fn a_repair_that_breaks_the_document_is_refused() {
 }
 
 #[test]
-fn a_repair_that_never_helps_ends() {
+fn a_repair_that_does_not_help_is_refused() {
     let after = repair("<a>b</a>", Extent::Safe, letters("b", Safety::Safe));
-    assert_eq!(after.text, "<a>b</a>");
-    assert_eq!(after.applied.len(), ROUNDS);
+    assert_eq!((after.text.as_str(), after.applied.len()), ("<a>b</a>", 0));
+    assert_eq!(after.refused, [Code(1)]);
+}
+
+#[test]
+fn one_bad_repair_among_many_stops_no_other() {
+    // Every `b` becomes a `c`, but the one behind `!` would break the document.
+    let look = |text: &str| {
+        let places = text.match_indices('b').map(|(at, _)| at);
+        let fix = |at: usize| {
+            let with = if text[..at].ends_with('!') { "<" } else { "c" };
+            let at = u32::try_from(at).unwrap();
+            finding(1, Fix::safe("t", vec![Edit::replace(Span::new(at, at + 1), with)]))
+        };
+        places.map(fix).collect()
+    };
+    let after = repair(&format!("<a>{}!b.{}</a>", "b.".repeat(40), "b.".repeat(40)), Extent::Safe, look);
+    assert_eq!(after.text, format!("<a>{}!b.{}</a>", "c.".repeat(40), "c.".repeat(40)));
+    assert_eq!((after.applied.len(), after.refused), (80, vec![Code(1)]));
 }
 
 #[test]

@@ -8,7 +8,7 @@ pub(in crate::check::rules) mod surroundings;
 use std::ops::Range;
 
 use super::Rule;
-use crate::check::value::{self, Reading, Value};
+use crate::check::value::{Reading, Value};
 use crate::check::{Findings, Subject};
 use crate::diagnostic::{Edit, Fix};
 use crate::expr::check::{self, ExprFinding, codes};
@@ -33,20 +33,20 @@ impl Rule for Expressions {
             return;
         }
         let mut surroundings = Surroundings::new(subject);
-        for value in value::of(&subject.tree, subject.model) {
+        for value in &subject.values {
             let expressions = value.expressions();
             if expressions.is_empty() || value.refuses.is_some() {
                 continue;
             }
             surroundings.reach(&value.placed);
-            let env = surroundings.env(&value);
+            let env = surroundings.env(value);
             for range in expressions {
                 let Some(text) = value.text().get(range.clone()) else { continue };
-                if is_seen_whole(&value, text) {
+                if is_seen_whole(value, text) {
                     // Which variables are set is known better along the flow, which another rule follows.
                     let found = check::check(text, &env).into_iter();
                     for finding in found.filter(|one| one.code != codes::UNKNOWN_VARIABLE) {
-                        place(&value, &range, finding, findings);
+                        place(value, &range, finding, findings);
                     }
                 }
             }

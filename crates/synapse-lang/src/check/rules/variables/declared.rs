@@ -1,7 +1,7 @@
 //! The declared type of a variable, held against what its expression gives.
 
 use super::super::expressions::surroundings::Surroundings;
-use crate::check::value::{self, Reading, Value};
+use crate::check::value::{Reading, Value};
 use crate::check::{Findings, Rule, Subject};
 use crate::diagnostic::{Edit, Fix};
 use crate::expr;
@@ -28,9 +28,8 @@ impl Rule for Declared {
         let typed = |value: &&Value<'_>| {
             value.is("variable", "expression") && value.placed.element.attribute("type").is_some()
         };
-        let values = value::of(&subject.tree, subject.model);
         let mut surroundings = Surroundings::new(subject);
-        for value in values.iter().filter(typed) {
+        for value in subject.values.iter().filter(typed) {
             surroundings.reach(&value.placed);
             judge(value, &surroundings.env(value), findings);
         }

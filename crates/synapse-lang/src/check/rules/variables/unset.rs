@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::check::flow::{Way, way};
-use crate::check::value::{self, Value};
+use crate::check::value::Value;
 use crate::check::walk::{Placed, Role};
 use crate::check::{Findings, Rule, Subject};
 use crate::diagnostic::{Edit, Fix};
@@ -32,7 +32,7 @@ impl Rule for Unset {
     }
 
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
-        let values = value::of(&subject.tree, subject.model);
+        let values = &subject.values;
         let tree = &subject.tree;
         let copies = tree.placed().iter().any(|one| matches!(one.id(), "foreach" | "scatter-gather"));
         let reads = values.iter().any(|value| value.text().contains("vars"));
@@ -40,7 +40,7 @@ impl Rule for Unset {
         if !(reads || copies) || tree.placed().len() > MOST {
             return;
         }
-        let tracer = Tracer::new(subject.project, tree, &values);
+        let tracer = Tracer::new(subject.project, tree, values);
         for placed in tree.placed() {
             match placed.id() {
                 "api.resource" | "proxy.target" => service(subject, &tracer, placed),
@@ -61,7 +61,7 @@ impl Rule for Unset {
                 report(subject, &one, findings);
             }
         }
-        nobody(subject, &values, findings);
+        nobody(subject, values, findings);
     }
 }
 
