@@ -37,7 +37,7 @@ impl Rule for Literals {
             "INTEGER" | "SHORT" => java::parse_int(&text).is_some(),
             "LONG" => java::parse_long(&text).is_some(),
             "DOUBLE" | "FLOAT" => java::parse_double(&text).is_some(),
-            "XML" => Document::parse(text.as_ref()).problems().is_empty(),
+            "XML" if !is_property => Document::parse(text.as_ref()).problems().is_empty(),
             "JSON" => json::parse(&text).is_ok(),
             "BOOLEAN" => {
                 let known: &[&str] =
