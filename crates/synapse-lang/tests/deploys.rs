@@ -120,7 +120,7 @@ fn splitting() {
         r#"<foreach collection="" expression="//a"><sequence/></foreach>"#,
         r#"<foreach id="f" expression="json-eval($.a)" sequence="s"/>"#,
         r#"<iterate expression="json-eval($.)" preservePayload="true" attachPath="json-eval($.)"><target to="http://h" soapAction="urn:a" sequence="s"><sequence/></target></iterate>"#,
-        r#"<clone continueParent="yes" iterations="{//n}"><target endpoint="e"/><target to="http://h"><sequence><send/></sequence></target></clone>"#,
+        r#"<clone continueParent="yes"><target endpoint="e"/><target to="http://h"><sequence><send/></sequence></target></clone><clone iterations="{//n}"><target sequence="s"/></clone>"#,
         r#"<aggregate/><aggregate id="a"><correlateOn/><completeCondition/><onComplete expression="//a"/></aggregate>"#,
         r#"<aggregate><completeCondition timeout="5"><messageCount min="{//n}" max="-1"/></completeCondition><onComplete expression="//a" sequence="s"/></aggregate>"#,
     ]);
@@ -154,6 +154,9 @@ fn extensions_and_sending() {
         r#"<callout><endpoint key="e"/><source type="envelope"/><target key="k"/></callout>"#,
         r#"<call><source type="inline" contentType="application/json">{"a": 1}</source><target type="property">p</target><endpoint key="e"/></call>"#,
         r#"<send receive="{//r}"><endpoint key-expression="//e"/></send>"#,
+        r#"<call><source type="other"/><target type="property"/><endpoint key="e"/></call>"#,
+        r#"<call><source type="property"/><target type="variable"/></call>"#,
+        r#"<builder class="a.B" formatterClass="a.F"/><builder/>"#,
         r#"<store messageStore="{get-property('store')}" sequence="s"/>"#,
         r#"<file.read configKey="c"><path>{json-eval($.)}</path></file.read>"#,
     ]);
@@ -182,7 +185,7 @@ fn tasks_stores_and_other_artifacts() {
         r#"<task SYNAPSE name="t" class="a.B"/>"#,
         r#"<messageStore SYNAPSE name="m" class="a.B"><parameter name="a" expression="//x"/><parameter name="b" key="k"/><parameter name="c"/></messageStore>"#,
         r#"<messageProcessor SYNAPSE name="p" class="a.B" messageStore="m"><description/></messageProcessor>"#,
-        r#"<inboundEndpoint SYNAPSE name="i" class="a.B" interval="5"><parameters><parameter name="keystore"><KeyStore><Location>l</Location></KeyStore></parameter></parameters></inboundEndpoint>"#,
+        r#"<inboundEndpoint SYNAPSE name="i" class="a.B" interval="5"><parameters><parameter>unnamed</parameter><parameter name="keystore"><KeyStore><Location>l</Location></KeyStore></parameter></parameters></inboundEndpoint>"#,
         r#"<localEntry SYNAPSE key="k"><![CDATA[5]]><description/></localEntry>"#,
         r#"<api SYNAPSE name="a" context="/a" version="" version-type="" transports="" port="" hostname=""><resource methods="GET POST" url-mapping="/*" uri-template="" protocol="" inSequence="" faultSequence="f"/></api>"#,
         r#"<proxy SYNAPSE name="p" transports="http,https" startOnLoad="TRUE"><target endpoint="e" faultSequence="f"/><publishWSDL><description xmlns="http://www.w3.org/ns/wsdl"/></publishWSDL><enableSec/></proxy>"#,
@@ -201,6 +204,7 @@ fn data_services_and_tests() {
         r#"<datasource><name>n</name><definition type="RDBMS"><configuration/></definition></datasource>"#,
         r#"<artifacts><artifact name="a" version="1" type="registry/resource"><item><file>f</file></item><collection><directory>d</directory></collection></artifact></artifacts>"#,
         r#"<unit-test><artifacts><test-artifact><artifact>a.xml</artifact></test-artifact></artifacts><test-cases><test-case name="t"><input/><assertions><assertNotNull><actual>$trp:x</actual></assertNotNull></assertions></test-case></test-cases><mock-services/></unit-test>"#,
+        r#"<unit-test><artifacts><test-artifact><artifact>a.xml</artifact></test-artifact></artifacts><test-cases><test-case><input><properties><property name="a"/></properties></input></test-case></test-cases></unit-test>"#,
         r#"<mock-service><service-name>s</service-name><port>9090</port><context>/c</context><resources><resource><response><status-code>200</status-code></response></resource></resources></mock-service>"#,
     ]);
 }
