@@ -60,6 +60,13 @@ fn unknown(subject: &Subject<'_>, placed: &Placed<'_>, findings: &mut Findings) 
     if local.is_empty() {
         return; // The syntax has been reported already.
     }
+    let parent = subject.tree.parent(placed).filter(|parent| parent.element.is_closed());
+    let listed = |one: &Placed<'_>| {
+        one.definition.is_some_and(|definition| subject.model.part(definition, local).is_some())
+    };
+    if parent.is_some_and(listed) {
+        return; // What its parent misses is told by the rules of the parent.
+    }
     let meant = nearest(local, subject.model.mediators().map(|mediator| mediator.name.as_str()));
     let part_of = subject.model.elements().find(|one| one.name == local);
     let hint = match (meant, part_of) {
