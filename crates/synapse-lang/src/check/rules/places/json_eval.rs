@@ -39,7 +39,8 @@ impl Rule for JsonEval {
         if path.contains("${") || path.trim().is_empty() {
             return;
         }
-        if let Err(error) = Path::compile(path) {
+        // One full stop at the end is cut before the path is compiled, so `$.` is the whole document.
+        if let Err(error) = Path::compile(path.strip_suffix('.').unwrap_or(path)) {
             let message = format!("{path:?} is not a JSONPath: {error}");
             findings.report(PATH, value.source_span(range.clone()), message);
         }

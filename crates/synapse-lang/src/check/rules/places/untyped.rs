@@ -47,7 +47,9 @@ impl Rule for Untyped {
                     .severity(Severity::Error);
             }
         } else if query && value.attribute() == Some("collection") && element.local() == "foreach" {
-            if super::is_expression(value.text().trim().trim_start_matches('$'))
+            // An empty collection counts as absent: that is the older form, with an expression.
+            if value.text().trim().is_empty()
+                || super::is_expression(value.text().trim().trim_start_matches('$'))
                 || value.text().contains("${")
             {
                 return;

@@ -2,7 +2,7 @@
 
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Class, Severity};
 use crate::syntax::Document;
 use crate::{java, json};
 
@@ -53,15 +53,16 @@ impl Rule for Literals {
         if fits {
             return;
         }
-        let quoted = kind == "JSON" && !is_property;
-        let message = if quoted {
-            format!("{text:?} is not JSON; the variable holds it as a quoted string")
-        } else {
-            format!("{text:?} is not of type {kind}; the artifact does not deploy")
+        // JSON that cannot be read is logged when the artifact deploys, and the artifact deploys.
+        let survives = kind == "JSON";
+        let message = match (survives, is_property) {
+            (false, _) => format!("{text:?} is not of type {kind}; the artifact does not deploy"),
+            (true, false) => format!("{text:?} is not JSON; the variable holds it as a quoted string"),
+            (true, true) => format!("{text:?} is not JSON; the property is not set"),
         };
         let finding = findings.report(MISMATCH, attribute.value_span(), message);
-        if quoted {
-            finding.severity(Severity::Warning);
+        if survives {
+            finding.class(Class::Surprise).severity(Severity::Warning);
         }
     }
 }

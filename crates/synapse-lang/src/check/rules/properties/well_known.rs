@@ -36,7 +36,10 @@ impl Rule for WellKnown {
             scope(element, &name, known, findings);
         }
         if !removes {
-            kind(element, &name, known, findings);
+            // In another scope nobody reads it, so its type does no harm.
+            if element.value("scope").as_deref().unwrap_or("default") == known.scope.as_str() {
+                kind(element, &name, known, findings);
+            }
             value(element, &name, known, findings);
         }
     }

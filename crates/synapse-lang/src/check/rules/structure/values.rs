@@ -24,6 +24,8 @@ impl Rule for Values {
 
     fn value(&self, subject: &Subject<'_>, value: &Value<'_>, findings: &mut Findings) {
         let (wrong, empty) = match value.holder {
+            // What is empty and counts as absent is neither wrong nor empty.
+            Holder::Attribute(_, Some(known)) if known.blank && value.text().trim().is_empty() => return,
             Holder::Attribute(_, Some(known)) => (known.wrong, known.empty),
             Holder::Attribute(_, None) => (None, None),
             Holder::Text => {
