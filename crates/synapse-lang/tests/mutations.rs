@@ -115,7 +115,10 @@ fn mutate(case: &Case, mutation: &Mutation) -> Vec<String> {
         let repaired = fix::repair(&text, fix::Extent::Safe, |text| case.check(text));
         if repaired.text != case.valid {
             let titles: Vec<_> = repaired.applied.iter().map(|one| &one.title).collect();
-            failures.push(format!("the safe repairs {titles:?} do not lead back; found\n{}", show(&found, &text)));
+            failures.push(format!(
+                "the safe repairs {titles:?} do not lead back; found\n{}",
+                show(&found, &text)
+            ));
         }
     }
     failures
@@ -175,8 +178,12 @@ fn versions(model: &Model, since: [Option<Version>; 2]) -> Vec<Version> {
 fn whole(kind: synapse_lang::model::Kind, xml: &str) -> String {
     use synapse_lang::model::{Kind, SYNAPSE_NAMESPACE};
     match kind {
-        Kind::Mediator => format!("<sequence xmlns=\"{SYNAPSE_NAMESPACE}\" name=\"example\">\n{xml}\n</sequence>\n"),
-        Kind::Endpoint => format!("<endpoint xmlns=\"{SYNAPSE_NAMESPACE}\" name=\"example\">\n{xml}\n</endpoint>\n"),
+        Kind::Mediator => {
+            format!("<sequence xmlns=\"{SYNAPSE_NAMESPACE}\" name=\"example\">\n{xml}\n</sequence>\n")
+        }
+        Kind::Endpoint => {
+            format!("<endpoint xmlns=\"{SYNAPSE_NAMESPACE}\" name=\"example\">\n{xml}\n</endpoint>\n")
+        }
         Kind::Artifact | Kind::Part => xml.to_owned(),
     }
 }
