@@ -1,19 +1,37 @@
-//! `demo`: the shortest way to see mica stream.
+//! `demo`: the shortest way to see mica at work.
 
 use crate::failure::Result;
 use crate::process;
 
 pub(crate) const ABOUT: &str =
-    "stream from a scripted model, or from an endpoint of yours; see `demo --help`";
+    "watch mica find and fix a mistake in a small project; see `demo --help` for your own model";
 
-/// Builds and runs the demo, which takes all arguments.
+/// Builds and runs the demo, which takes all arguments. `demo wires` is the one of the provider layer.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    eprintln!(
-        "Building the demo (the example `demo` of mica-testkit). The first build takes a minute or two."
-    );
+    if let Some((first, rest)) = arguments.split_first()
+        && first == "wires"
+    {
+        return example("mica-testkit", rest);
+    }
+    eprintln!("Building mica and its demo. The first build takes some minutes.");
+    // Both at once, so that they share what they are built from; the demo finds the program beside itself.
+    process::run(process::cargo().args([
+        "build",
+        "--quiet",
+        "--package",
+        "mica",
+        "--bin",
+        "mica",
+        "--example",
+        "demo",
+    ]))?;
+    example("mica", arguments)
+}
+
+fn example(package: &str, arguments: &[String]) -> Result<()> {
     process::run(
         process::cargo()
-            .args(["run", "--quiet", "--package", "mica-testkit", "--example", "demo", "--"])
+            .args(["run", "--quiet", "--package", package, "--example", "demo", "--"])
             .args(arguments),
     )
 }

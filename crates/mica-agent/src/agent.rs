@@ -88,7 +88,8 @@ impl Agent {
     }
 
     /// Goes on with a suspended run, in the same run. A question without an answer is a no. Answers that do not fit
-    /// what was asked change nothing: the run stays suspended, and the outcome says what does not fit.
+    /// what was asked change nothing: the run stays suspended, and the outcome says what does not fit. A yes to other
+    /// arguments than a call would run with now runs nothing: it is asked again.
     ///
     /// # Errors
     /// [`Busy`] while another run goes on.
@@ -194,7 +195,9 @@ impl Listener for FanOut {
     async fn event(&self, event: Event) {
         let listeners = self.inner.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for listener in listeners {
-            event::hand(&*listener, event.clone()).await;
+            if listener.hears(&event.kind) {
+                event::hand(&*listener, event.clone()).await;
+            }
         }
         // Nobody may be subscribed, which is fine.
         let _ = self.inner.subscribers.send(event);

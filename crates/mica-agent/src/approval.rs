@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use mica_ai::id::CallId;
 
+use crate::shown::Shown;
+
 /// A gate's answer about a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
@@ -36,14 +38,58 @@ pub struct Ask {
     pub call: ToolCall,
     /// The arguments it would run with.
     pub arguments: Value,
+    /// The fingerprint of what is shown. A yes names it, and counts for nothing else.
+    #[serde(default)]
+    pub shown: Shown,
     /// Why a person is asked.
     pub reason: String,
     /// The rule that asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// What would happen, as the tool sees it now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
 }
 
-/// A person's answer.
+/// What a call would do, for the person who is asked about it. Nothing is promised: what it is about may change before
+/// the call runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Preview {
+    /// A text would change.
+    Diff {
+        /// What it is called, a path for example.
+        title: String,
+        /// The change, as a unified diff.
+        diff: String,
+        /// Lines that come.
+        added: usize,
+        /// Lines that go.
+        removed: usize,
+    },
+    /// As things are now, it would come to nothing.
+    Fails {
+        /// Why, as the model would be told.
+        reason: String,
+    },
+}
+
+impl Ask {
+    /// A question about a call that would run with these arguments.
+    pub fn new(call: ToolCall, arguments: Value, reason: String, rule: Option<String>) -> Self {
+        let shown = Shown::of(&call.name, &arguments);
+        Self { call, arguments, shown, reason, rule, preview: None }
+    }
+
+    /// The same question, with what would happen.
+    #[must_use]
+    pub fn showing(mut self, preview: Option<Preview>) -> Self {
+        self.preview = preview;
+        self
+    }
+}
+
+/// What is decided about a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Decision {
@@ -54,20 +100,62 @@ pub enum Decision {
         /// The arguments.
         arguments: Value,
     },
-    /// Do not run it.
+    /// A person says: do not run it.
     Deny {
+        /// Why. The model reads it.
+        reason: String,
+    },
+    /// No person was there; a program says: do not run it.
+    Refuse {
         /// Why. The model reads it.
         reason: String,
     },
 }
 
-/// Answers to the questions of a suspended run, by call.
+impl Decision {
+    /// Whether it lets the call run.
+    pub fn is_yes(&self) -> bool {
+        matches!(self, Self::Allow | Self::AllowWith { .. })
+    }
+}
+
+/// A decision about one call, and what it was given for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The call.
+    pub call: CallId,
+    /// What was shown to whoever decided. A yes without it counts for nothing; a no needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
+    /// What was decided.
+    #[serde(flatten)]
+    pub decision: Decision,
+}
+
+impl Answer {
+    /// The answer to a question.
+    pub fn to(ask: &Ask, decision: Decision) -> Self {
+        Self { call: ask.call.id.clone(), shown: Some(ask.shown.clone()), decision }
+    }
+
+    /// Whether it counts for a call as it would run now: a yes is for what was shown only.
+    pub fn fits(&self, shown: &Shown) -> bool {
+        !self.decision.is_yes() || self.shown.as_ref() == Some(shown)
+    }
+}
+
+/// Answers to the questions of a suspended run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Decisions(pub Vec<(CallId, Decision)>);
+pub struct Decisions(pub Vec<Answer>);
 
 impl Decisions {
+    /// Decisions in the order of the questions. Questions beyond the last decision have no answer.
+    pub fn to(asks: &[Ask], decisions: impl IntoIterator<Item = Decision>) -> Self {
+        Self(asks.iter().zip(decisions).map(|(ask, decision)| Answer::to(ask, decision)).collect())
+    }
+
     /// The answer for a call.
-    pub fn of(&self, call: &CallId) -> Option<&Decision> {
-        self.0.iter().find(|(known, _)| known == call).map(|(_, decision)| decision)
+    pub fn of(&self, call: &CallId) -> Option<&Answer> {
+        self.0.iter().find(|answer| answer.call == *call)
     }
 }

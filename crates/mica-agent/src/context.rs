@@ -1,7 +1,7 @@
 //! What a run works on: the model, the prompt, the tools, the conversation, and what it took so far.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mica_ai::id::MessageId;
 use mica_ai::message::ToolCall;
@@ -67,7 +67,7 @@ impl Context {
     pub fn request(&self) -> Request {
         let mut request = Request::new(Arc::clone(&self.model));
         request.system.clone_from(&self.system);
-        request.tools = self.tools.definitions();
+        request.tools = self.tools.definitions().to_vec();
         request.messages.clone_from(&self.messages);
         request.max_output = self.settings.max_output;
         request.effort = self.settings.effort;
@@ -110,11 +110,15 @@ impl Context {
 #[derive(Clone, Default)]
 pub struct ToolSet {
     tools: BTreeMap<String, Arc<dyn Tool>>,
+    /// What the model sees of them, made when it is first asked for: every turn asks for it.
+    definitions: Arc<OnceLock<Vec<ToolDef>>>,
 }
 
 impl ToolSet {
     /// Adds a tool. One of the same name is replaced and returned.
     pub fn add(&mut self, tool: Arc<dyn Tool>) -> Option<Arc<dyn Tool>> {
+        // Not emptied but left behind: a clone of this set may still use it.
+        self.definitions = Arc::default();
         self.tools.insert(tool.spec().name.clone(), tool)
     }
 
@@ -134,8 +138,8 @@ impl ToolSet {
     }
 
     /// The tools as the model sees them.
-    pub fn definitions(&self) -> Vec<ToolDef> {
-        self.tools.values().map(|tool| tool.spec().definition()).collect()
+    pub fn definitions(&self) -> &[ToolDef] {
+        self.definitions.get_or_init(|| self.tools.values().map(|tool| tool.spec().definition()).collect())
     }
 }
 
@@ -146,5 +150,49 @@ impl<T: Tool + 'static> FromIterator<T> for ToolSet {
             set.add(Arc::new(tool));
         }
         set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use serde_json::json;
+
+    use super::*;
+    use crate::cx::ToolCx;
+    use crate::tool::{Args, ToolError, ToolOutput, ToolSpec};
+
+    struct Named(ToolSpec);
+
+    #[async_trait]
+    impl Tool for Named {
+        fn spec(&self) -> &ToolSpec {
+            &self.0
+        }
+
+        async fn call(&self, _: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {
+            Ok(ToolOutput::text(""))
+        }
+    }
+
+    fn tool(name: &str, description: &str) -> Arc<dyn Tool> {
+        Arc::new(Named(ToolSpec::new(name, description, json!({ "type": "object" }))))
+    }
+
+    fn shown(tools: &ToolSet) -> Vec<String> {
+        tools.definitions().iter().map(|tool| format!("{}: {}", tool.name, tool.description)).collect()
+    }
+
+    #[test]
+    fn what_is_shown_follows_what_is_added() {
+        let mut tools = ToolSet::default();
+        assert_eq!(shown(&tools), Vec::<String>::new());
+        tools.add(tool("b", "one"));
+        assert_eq!(shown(&tools), ["b: one"]);
+        let before = tools.clone();
+        tools.add(tool("a", "two"));
+        tools.add(tool("b", "three"));
+        assert_eq!(shown(&tools), ["a: two", "b: three"]);
+        assert_eq!(shown(&before), ["b: one"], "a clone keeps what it had");
     }
 }

@@ -167,6 +167,13 @@ pub trait Listener: Send + Sync {
     /// Takes an event. The run waits until it is taken: a slow listener slows the run instead of losing events.
     /// Events come one at a time, in the order of their numbers.
     async fn event(&self, event: Event);
+
+    /// Whether this kind of event is of any interest. Others are not handed over, so that nothing is copied for
+    /// somebody who does not look at it.
+    fn hears(&self, kind: &EventKind) -> bool {
+        let _ = kind;
+        true
+    }
 }
 
 /// Where a run tells what happens. Clones share one sequence.

@@ -4,14 +4,18 @@ use mica_ai::message::ToolCall;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Ask, Decision, Decisions, Verdict};
+use crate::approval::{Answer, Ask, Decision, Decisions, Preview, Verdict};
 use crate::batch::{Item, Prepared};
 use crate::call::{INTERRUPTED, not_run};
 use crate::context::Context;
 use crate::guard;
 use crate::hooks::{Gated, Hooks};
 use crate::nearest::nearest;
+use crate::shown::Shown;
 use crate::tool::{Approval, Args, ToolSpec};
+
+/// Why a question is asked again.
+const OUTDATED: &str = "it was allowed for other arguments than it would run with now";
 
 /// A batch after the gate.
 pub(crate) struct Passed {
@@ -37,6 +41,40 @@ impl Passed {
             .collect()
     }
 
+    /// Makes questions of what was allowed for something else than would run now, and says whether there are any: rules,
+    /// and what a domain fills in, may have changed since a person looked. A call that nobody asks about any more runs
+    /// without their yes, as it is now.
+    pub(crate) fn ask_again(&mut self, answers: &Decisions) -> bool {
+        let mut again = false;
+        self.items = std::mem::take(&mut self.items)
+            .into_iter()
+            .map(|place| match place {
+                Place::Asked(mut ask, prepared) => {
+                    if answers.of(&ask.call.id).is_some_and(|answer| !answer.fits(&ask.shown)) {
+                        again = true;
+                        ask.reason = format!("{OUTDATED}; {}", ask.reason);
+                    }
+                    Place::Asked(ask, prepared)
+                }
+                Place::Item(Item::Run(prepared)) => {
+                    let arguments = Value::Object(prepared.args.clone());
+                    let shown = Shown::of(&prepared.call.name, &arguments);
+                    let misses = |answer: &&Answer| {
+                        matches!(answer.decision, Decision::AllowWith { .. }) && !answer.fits(&shown)
+                    };
+                    if answers.of(&prepared.call.id).filter(misses).is_none() {
+                        return Place::Item(Item::Run(prepared));
+                    }
+                    again = true;
+                    let ask = Ask::new(prepared.call.clone(), arguments, OUTDATED.to_owned(), None);
+                    Place::Asked(Box::new(ask), prepared)
+                }
+                settled @ Place::Item(Item::Settled(_)) => settled,
+            })
+            .collect();
+        again
+    }
+
     /// The batch, once everything asked is answered. A question without an answer is a no. A person's word also
     /// counts where nobody asks any more: rules may have changed since.
     pub(crate) async fn decided(
@@ -50,12 +88,14 @@ impl Passed {
         for place in self.items {
             items.push(match place {
                 Place::Item(Item::Run(prepared)) => match answers.of(&prepared.call.id) {
-                    None => Item::Run(prepared),
-                    answer => decided(prepared, answer, cx, hooks, cut).await,
+                    None | Some(Answer { decision: Decision::Allow, .. }) => Item::Run(prepared),
+                    Some(answer) => decided(prepared, Some(&answer.decision), cx, hooks, cut).await,
                 },
                 Place::Item(settled) => settled,
                 Place::Asked(ask, prepared) => {
-                    decided(prepared, answers.of(&ask.call.id), cx, hooks, cut).await
+                    // Nothing is run for a yes to something else, also when nobody asked again.
+                    let answer = answers.of(&ask.call.id).filter(|answer| answer.fits(&ask.shown));
+                    decided(prepared, answer.map(|answer| &answer.decision), cx, hooks, cut).await
                 }
             });
         }
@@ -91,9 +131,23 @@ async fn one(call: &ToolCall, cx: &Context, hooks: &dyn Hooks, cut: &Cancellatio
         Verdict::Pass | Verdict::Allow => Place::Item(Item::Run(prepared)),
         Verdict::Deny { reason, .. } => Place::Item(Item::Settled(not_run(call, reason))),
         Verdict::Ask { reason, rule } => {
+            let preview = preview(&prepared, cut).await;
             let arguments = Value::Object(prepared.args.clone());
-            Place::Asked(Box::new(Ask { call: call.clone(), arguments, reason, rule }), prepared)
+            Place::Asked(Box::new(Ask::new(call.clone(), arguments, reason, rule).showing(preview)), prepared)
         }
+    }
+}
+
+/// What the call would do. A tool that breaks or dawdles over it has nothing to show; the question is asked all the same.
+async fn preview(prepared: &Prepared, cut: &CancellationToken) -> Option<Preview> {
+    tokio::select! {
+        biased;
+        () = cut.cancelled() => None,
+        looked = guard::caught(async { prepared.tool.preview(&prepared.args).await }) => looked.unwrap_or_else(|message| {
+            tracing::error!(tool = %prepared.call.name, message, "a preview panicked");
+            None
+        }),
+        () = tokio::time::sleep(guard::DEADLINE) => None,
     }
 }
 
@@ -176,6 +230,9 @@ async fn decided(
         )),
         Some(Decision::Deny { reason }) => {
             Item::Settled(not_run(&prepared.call, format!("The person declined: {reason}")))
+        }
+        Some(Decision::Refuse { reason }) => {
+            Item::Settled(not_run(&prepared.call, format!("Refused without asking a person: {reason}")))
         }
         None => Item::Settled(not_run(
             &prepared.call,

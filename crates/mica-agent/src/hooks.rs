@@ -77,7 +77,8 @@ pub trait Hooks: Send + Sync {
         Ok((Step::Go, Vec::new()))
     }
 
-    /// The request as it will be sent: cache marks, settings. Must not touch what was sent before.
+    /// The request as it will be sent: cache marks, settings. Must not touch what was sent before. Asked while
+    /// [`Record::TurnOpen`] is being kept; the request leaves when it is.
     fn shape(&self, request: &mut Request, cx: &Context) {
         let _ = (request, cx);
     }

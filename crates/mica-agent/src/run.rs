@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Ask, Decisions};
+use crate::approval::{Answer, Ask, Decisions};
 use crate::batch::{self, Around};
 use crate::call::{Finished, INTERRUPTED, not_run};
 use crate::context::Context;
@@ -58,8 +58,9 @@ pub(crate) async fn begin(
     Run { cx, hooks, events, control, unfinished: 0 }.from(Begin::Input(joining)).await
 }
 
-/// Goes on with a suspended run: the calls of the last answer, with the answers people gave. What the run took until
-/// then still counts.
+/// Goes on with a suspended run: the calls of the last answer, with the answers people gave. A yes counts for what was
+/// shown; when a call would run with something else by now, its batch is asked about again. What the run took until then
+/// still counts.
 pub async fn resume(
     answers: Decisions,
     cx: &mut Context,
@@ -193,7 +194,6 @@ impl Run<'_> {
         if cut.is_cancelled() {
             return Ok(self.cut_short());
         }
-        self.record(Record::TurnOpen).await?;
         let answer = match self.answer(closing.is_some(), cut).await? {
             Ok(answer) => answer,
             Err(_) if cut.is_cancelled() => return Ok(self.cut_short()),
@@ -272,6 +272,16 @@ impl Run<'_> {
     async fn calls(&mut self, calls: &[ToolCall], cut: &CancellationToken) -> Result<Turn, RunError> {
         self.note(calls);
         let passed = gate::pass(calls, self.cx, self.hooks, cut).await;
+        self.asked(calls, passed, cut).await
+    }
+
+    /// Asks people where they must be asked, and runs what may run.
+    async fn asked(
+        &mut self,
+        calls: &[ToolCall],
+        passed: Passed,
+        cut: &CancellationToken,
+    ) -> Result<Turn, RunError> {
         match self.decisions(&passed, cut).await? {
             Said::Now(answers) => self.run_calls(passed, &answers, cut).await,
             Said::Later(asks) => Ok(Turn::Over(Outcome::Suspended { asks })),
@@ -306,14 +316,13 @@ impl Run<'_> {
                 Vec::new()
             }
         };
-        let answers = asks.iter().map(|ask| ask.call.id.clone()).zip(given).collect();
-        Ok(Said::Now(self.decided(Decisions(answers)).await))
+        Ok(Said::Now(self.decided(Decisions::to(&asks, given)).await))
     }
 
     async fn decided(&self, answers: Decisions) -> Decisions {
-        for (call, decision) in &answers.0 {
-            let told = EventKind::ApprovalGiven { call: call.clone(), decision: decision.clone() };
-            self.events.tell(told).await;
+        for answer in &answers.0 {
+            let (call, decision) = (answer.call.clone(), answer.decision.clone());
+            self.events.tell(EventKind::ApprovalGiven { call, decision }).await;
         }
         answers
     }
@@ -362,20 +371,25 @@ impl Run<'_> {
         if calls.is_empty() {
             return misfit("no call of the last answer waits for a result".to_owned());
         }
-        for (index, (id, _)) in answers.0.iter().enumerate() {
+        for (index, Answer { call: id, .. }) in answers.0.iter().enumerate() {
             if calls.iter().all(|call| call.id != *id) {
                 return misfit(format!("no call {id} waits for an answer"));
             }
-            if answers.0[..index].iter().any(|(other, _)| other == id) {
+            if answers.0[..index].iter().any(|other| other.call == *id) {
                 return misfit(format!("the call {id} has two answers"));
             }
         }
         let turn = self.cx.tally.turns;
         self.events.tell(EventKind::TurnStart { turn }).await;
-        let answers = self.decided(answers).await;
         let cut = self.control.next();
-        let passed = gate::pass(&calls, self.cx, self.hooks, &cut).await;
-        let ended = self.run_calls(passed, &answers, &cut).await;
+        let mut passed = gate::pass(&calls, self.cx, self.hooks, &cut).await;
+        let ended = if passed.ask_again(&answers) {
+            // Nothing is run by halves: the whole batch is asked about again.
+            self.asked(&calls, passed, &cut).await
+        } else {
+            let answers = self.decided(answers).await;
+            self.run_calls(passed, &answers, &cut).await
+        };
         self.events.tell(EventKind::TurnEnd { turn }).await;
         ended
     }

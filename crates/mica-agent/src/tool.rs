@@ -8,6 +8,7 @@ use mica_ai::request::{Strictness, ToolDef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::approval::Preview;
 use crate::cx::ToolCx;
 
 /// The arguments of a call, parsed.
@@ -27,6 +28,12 @@ pub trait Tool: Send + Sync {
     fn touches(&self, args: &Args) -> Vec<Resource> {
         let _ = args;
         Vec::new()
+    }
+
+    /// What a call would do, for a person who is asked about it. Only looks. `None`: its arguments say it all.
+    async fn preview(&self, args: &Args) -> Option<Preview> {
+        let _ = args;
+        None
     }
 
     /// Does it.

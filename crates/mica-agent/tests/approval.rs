@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use mica_agent::hooks::{Gated, Record};
-use mica_agent::{Ask, Context, Decision, HookStack, Hooks, Outcome, Verdict};
+use mica_agent::{
+    Answer, Approval, Args, Ask, Context, Decision, HookStack, Hooks, Outcome, Preview, Tool, ToolCx,
+    ToolError, ToolOutput, ToolSpec, Verdict,
+};
 use serde_json::json;
 use support::{Rig, calls, ended, says};
 
@@ -121,7 +124,7 @@ async fn answers_that_do_not_fit_change_nothing() {
         &[("a", Decision::Allow), ("a", deny("no"))],
         &[("a", Decision::Allow), ("x", Decision::Allow)],
     ] {
-        let answers = stray.iter().map(|(call, decision)| ((*call).into(), decision.clone())).collect();
+        let answers = stray.iter().map(|(call, decision)| rig.answer(call, decision.clone())).collect();
         let outcome = rig.agent.resume(mica_agent::Decisions(answers)).await.unwrap();
         assert_eq!(ended(&outcome), "failed resume");
         assert_eq!(rig.told(), ["run_start", "run_end failed resume"]);
@@ -300,4 +303,118 @@ async fn promise_6_nothing_runs_with_arguments_that_a_gate_has_not_seen() {
         run(vec![Arc::new(Changes("better", "fine")), Arc::new(Changes("fine", "better"))]).await,
         "result a failed: The checks before this call do not agree on its arguments, so it was not run."
     );
+}
+
+/// Fills in an argument, which changes with time.
+struct Fills(Mutex<&'static str>);
+
+#[async_trait]
+impl Hooks for Fills {
+    async fn gate(&self, gated: &mut Gated<'_>, _: &Context) -> Verdict {
+        gated.args.insert("say".to_owned(), json!(*self.0.lock().unwrap()));
+        Verdict::Pass
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn promise_6_a_yes_counts_for_what_was_shown_only() {
+    let fills = Arc::new(Fills(Mutex::new("pay Ann")));
+    let rig = Rig::with(
+        [calls([("a", "risky", json!({})), ("b", "look", json!({}))]), says("Done.")],
+        vec![fills.clone()],
+    );
+    let Outcome::Suspended { asks } = rig.prompt("Go.").await else { panic!("not suspended") };
+    assert_eq!(asks[0].arguments, json!({ "say": "pay Ann" }));
+    let given = rig.answer("a", Decision::Allow);
+    rig.told();
+    // Meanwhile the call has come to mean something else.
+    *fills.0.lock().unwrap() = "pay Bob";
+    let Outcome::Suspended { asks } = rig.agent.resume(mica_agent::Decisions(vec![given])).await.unwrap()
+    else {
+        panic!("not asked again")
+    };
+    assert_eq!(
+        (asks[0].reason.as_str(), &asks[0].arguments),
+        (
+            "it was allowed for other arguments than it would run with now; risky asks before it runs",
+            &json!({ "say": "pay Bob" })
+        )
+    );
+    assert_eq!(rig.ran(), Vec::<String>::new(), "nothing of the batch is run");
+    assert_eq!(rig.told(), ["run_start", "turn_start 1", "asked a", "turn_end 1", "run_end suspended a"]);
+    // A yes that does not say what for is no yes either; a no needs not say.
+    let bare = |decision| mica_agent::Decisions(vec![Answer { call: "a".into(), shown: None, decision }]);
+    assert_eq!(ended(&rig.agent.resume(bare(Decision::Allow)).await.unwrap()), "suspended a");
+    assert_eq!(ended(&rig.resume([("a", Decision::Allow)]).await), "completed");
+    assert_eq!(rig.said().await[2..4], ["result a ok: pay Bob", "result b ok: pay Bob"]);
+
+    let rig = Rig::new(risky());
+    rig.prompt("Go.").await;
+    assert_eq!(ended(&rig.agent.resume(bare(deny("no"))).await.unwrap()), "completed");
+    assert_eq!(rig.said().await[2], "result a failed: The person declined: no");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_again_can_be_answered_in_place() {
+    let fills = Arc::new(Fills(Mutex::new("pay Ann")));
+    let person = Arc::new(Returns(AtomicBool::new(false)));
+    let rig = Rig::with(risky(), vec![fills.clone(), person.clone()]);
+    rig.prompt("Go.").await;
+    let given = rig.answer("a", Decision::AllowWith { arguments: json!({}) });
+    *fills.0.lock().unwrap() = "pay Bob";
+    person.0.store(true, Ordering::SeqCst);
+    let outcome = rig.agent.resume(mica_agent::Decisions(vec![given])).await.unwrap();
+    assert_eq!(ended(&outcome), "completed");
+    assert_eq!(rig.said().await[2], "result a failed: Refused without asking a person: it is late");
+}
+
+/// Is away at first.
+struct Returns(AtomicBool);
+
+#[async_trait]
+impl Hooks for Returns {
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        let refuse = Decision::Refuse { reason: "it is late".to_owned() };
+        self.0.load(Ordering::SeqCst).then(|| vec![refuse; asks.len()])
+    }
+}
+
+/// A tool that asks, and shows what its argument says: something, nothing, or a panic.
+struct Shows(ToolSpec);
+
+#[async_trait]
+impl Tool for Shows {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    async fn preview(&self, args: &Args) -> Option<Preview> {
+        match args["show"].as_str() {
+            Some("panic") => panic!("no preview today"),
+            Some("") | None => None,
+            Some(reason) => Some(Preview::Fails { reason: reason.to_owned() }),
+        }
+    }
+
+    async fn call(&self, _: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text("ran"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_shows_what_the_tool_shows_and_is_asked_when_it_cannot() {
+    let rig = Rig::new([
+        calls([
+            ("a", "shows", json!({ "show": "a change" })),
+            ("b", "shows", json!({ "show": "" })),
+            ("c", "shows", json!({ "show": "panic" })),
+        ]),
+        says("Done."),
+    ]);
+    let mut spec = ToolSpec::new("shows", "shows", json!({ "type": "object" }));
+    spec.approval = Approval::Needed;
+    rig.agent.with(|cx| cx.tools.add(Arc::new(Shows(spec)))).await.unwrap();
+    let Outcome::Suspended { asks } = rig.prompt("Go.").await else { panic!("not suspended") };
+    let shown: Vec<_> = asks.into_iter().map(|ask| ask.preview).collect();
+    assert_eq!(shown, [Some(Preview::Fails { reason: "a change".to_owned() }), None, None]);
 }

@@ -4,7 +4,11 @@
 
 mod support;
 
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
 use mica_agent::queue::Take;
+use mica_agent::{Event, EventKind, Listener};
 use serde_json::json;
 use support::{Rig, calls, ended, says, told};
 
@@ -33,6 +37,32 @@ async fn a_plain_answer() {
         ]
     );
     assert_eq!(rig.said().await, ["user: Hi.", "assistant: Hello there, you. []"]);
+}
+
+/// Hears of messages only.
+#[derive(Default)]
+struct Scribe(Mutex<Vec<String>>);
+
+#[async_trait]
+impl Listener for Scribe {
+    async fn event(&self, event: Event) {
+        self.0.lock().unwrap().push(told(&event.kind));
+    }
+
+    fn hears(&self, kind: &EventKind) -> bool {
+        matches!(kind, EventKind::Message { .. })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_gets_what_it_hears_and_others_get_all() {
+    let rig = Rig::new([calls([("a", "look", json!({ "say": "seen" }))]), says("Done.")]);
+    let scribe = Arc::new(Scribe::default());
+    rig.agent.listen(scribe.clone());
+    rig.prompt("Look.").await;
+    assert_eq!(*scribe.0.lock().unwrap(), ["user: Look.", "result a ok: seen"]);
+    let numbers: Vec<u64> = rig.events().iter().map(|event| event.seq).collect();
+    assert_eq!(numbers, (numbers[0]..numbers[0] + numbers.len() as u64).collect::<Vec<_>>());
 }
 
 #[tokio::test(start_paused = true)]

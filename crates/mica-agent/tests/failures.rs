@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use mica_agent::event::WindowChange;
 use mica_agent::hooks::{Gated, Record, Recovery, Step};
 use mica_agent::{
-    Agent, Ask, Context, Decision, Event, EventKind, Hooks, Limit, Listener, RunError, ToolOutput, ToolSpec,
-    Verdict,
+    Agent, Ask, Context, Decision, Event, EventKind, Hooks, Limit, Listener, Outcome, RunError, ToolOutput,
+    ToolSpec, Verdict,
 };
 use mica_ai::message::ToolCall;
 use mica_ai::request::ToolChoice;
@@ -511,10 +511,11 @@ async fn calls_with_the_same_id_are_told_apart() {
     done.stop = StopReason::Stop;
     let journal = Journal::default();
     let agent = Agent::new(context(Arc::new(Careless(Mutex::new(vec![asks, done]))), &journal), Vec::new());
-    assert_eq!(ended(&agent.prompt("Go.").await.unwrap()), "suspended same same_2");
+    let outcome = agent.prompt("Go.").await.unwrap();
+    assert_eq!(ended(&outcome), "suspended same same_2");
+    let Outcome::Suspended { asks } = outcome else { panic!("suspended") };
     let deny = Decision::Deny { reason: "no".to_owned() };
-    let answers = vec![("same".into(), Decision::Allow), ("same_2".into(), deny)];
-    agent.resume(mica_agent::Decisions(answers)).await.unwrap();
+    agent.resume(mica_agent::Decisions::to(&asks, [Decision::Allow, deny])).await.unwrap();
     let said: Vec<String> = agent.with(|cx| cx.messages.iter().map(support::said).collect()).await.unwrap();
     assert_eq!(said[2..4], ["result same ok: 1", "result same_2 failed: The person declined: no"]);
 }

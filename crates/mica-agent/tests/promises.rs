@@ -4,17 +4,58 @@
 
 mod support;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mica_agent::{Ask, Decision, Event, EventKind, Hooks};
+use mica_agent::hooks::Record;
+use mica_agent::{Ask, Context, Decision, Event, EventKind, Hooks};
 use mica_ai::message::{Block, TextKind};
-use mica_ai::{Message, StopReason, StreamEvent, Usage};
-use mica_testkit::{At, Call, Fault, Pacing, Step, Stop, StreamError, Turn};
+use mica_ai::{Message, Request, StopReason, StreamEvent, Usage};
+use mica_testkit::{At, Call, Fault, Pacing, ScriptedModel, Step, Stop, StreamError, Turn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{Rig, calls, ended, says};
+use tokio::sync::Notify;
+
+/// Keeps the mark of a turn only when its request was put together, and notes how often the model was asked by then.
+#[derive(Default)]
+struct Slow {
+    shaped: Notify,
+    model: OnceLock<ScriptedModel>,
+    log: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Hooks for Slow {
+    fn shape(&self, _: &mut Request, _: &Context) {
+        self.log.lock().unwrap().push("shaped".to_owned());
+        self.shaped.notify_one();
+    }
+
+    async fn record(&self, record: Record<'_>) -> Result<(), String> {
+        if matches!(record, Record::TurnOpen) {
+            self.shaped.notified().await;
+            tokio::task::yield_now().await;
+            let asked = self.model.get().unwrap().requests().len();
+            self.log.lock().unwrap().push(format!("open, asked {asked} times before"));
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn promise_5_a_request_that_is_ready_waits_for_the_record() {
+    let slow = Arc::new(Slow::default());
+    let rig = Rig::with([calls([("a", "look", json!({}))]), says("Done.")], vec![slow.clone()]);
+    slow.model.set(rig.model.clone()).ok().unwrap();
+    assert_eq!(ended(&rig.prompt("Go.").await), "completed");
+    assert_eq!(
+        *slow.log.lock().unwrap(),
+        ["shaped", "open, asked 0 times before", "shaped", "open, asked 1 times before"]
+    );
+    assert_eq!(rig.asked(), 2);
+}
 
 #[tokio::test(start_paused = true)]
 async fn promise_2_a_truncated_answer_runs_nothing() {

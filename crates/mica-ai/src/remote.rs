@@ -102,17 +102,26 @@ impl Call {
 
     /// Sends the request until the answer begins, repairing once each what can be repaired without asking anybody.
     async fn open(&self, sink: &Sink) -> Result<BoxStream<'static, Result<bytes::Bytes, AiError>>, AiError> {
-        let mut body = dialect::body(self.inner.dialect, &self.request, &self.origin)?;
+        let mut bytes = dialect::bytes(self.inner.dialect, &self.request, &self.origin)?;
+        // The same as a value, to put it right in. Hardly ever needed, so it is made then.
+        let mut body = None;
         let mut headers = self.authorised().await?;
         let mut repairs = repair::Repairs::default();
         loop {
-            let error = match self.attempt(&body, &headers).await {
+            let error = match self.attempt(bytes.clone(), &headers).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => error,
             };
-            match repairs.next(&error, &mut body) {
-                Some(repair::Repair::Body) => {}
-                Some(repair::Repair::WithoutReasoning) => body = self.body_without_reasoning()?,
+            let body = match &mut body {
+                Some(body) => body,
+                none => none.insert(dialect::body(self.inner.dialect, &self.request, &self.origin)?),
+            };
+            match repairs.next(&error, body) {
+                Some(repair::Repair::Body) => bytes = dialect::written(body),
+                Some(repair::Repair::WithoutReasoning) => {
+                    *body = self.body_without_reasoning()?;
+                    bytes = dialect::written(body);
+                }
                 Some(repair::Repair::FreshCredential) => {
                     self.cancellable(self.inner.credential.rejected()).await?;
                     let fresh = self.authorised().await?;
@@ -142,14 +151,14 @@ impl Call {
 
     async fn attempt(
         &self,
-        body: &Value,
+        body: bytes::Bytes,
         headers: &HeaderMap,
     ) -> Result<BoxStream<'static, Result<bytes::Bytes, AiError>>, AiError> {
         let request = HttpRequest {
             method: Method::POST,
             url: self.inner.endpoint.url(self.inner.dialect, &self.request.model.deployment),
             headers: headers.clone(),
-            body: body.to_string().into(),
+            body,
         };
         tracing::debug!(
             provider = %self.inner.endpoint.name,

@@ -5,12 +5,17 @@
 //! made it; no result stands without its call; no failed or cancelled answer is in it; seals are there only for the
 //! model and endpoint that made them; ids fit the target's wire. The same input gives the same output, and appending
 //! messages only appends to it, so a normalised prefix stays a cached prefix.
+//!
+//! Nearly every message of a conversation fits as it is. Those are lent, not copied: a long conversation is sent once
+//! for each turn, and copying it would be most of the work.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::id::{CallId, MessageId};
 use crate::message::{
-    Assistant, Block, Content, Dialect, Message, Origin, ResultStatus, StopReason, Text, ToolResult, User,
+    Assistant, Block, Content, Dialect, Message, Origin, ResultStatus, StopReason, Text, ToolCall,
+    ToolResult, User,
 };
 use crate::model::Model;
 
@@ -25,8 +30,8 @@ pub const UNANSWERED: &str = "No result: the call was interrupted before it fini
 /// What stands in for an image the target cannot read.
 pub const IMAGE_LEFT_OUT: &str = "[An image is left out here: this model cannot read images.]";
 
-/// The conversation as `target` can take it.
-pub fn normalise(messages: &[Message], target: &Origin, model: &Model) -> Vec<Message> {
+/// The conversation as `target` can take it. What fits as it is, is borrowed.
+pub fn normalise<'a>(messages: &'a [Message], target: &Origin, model: &Model) -> Vec<Cow<'a, Message>> {
     let mut replay = Replay {
         target,
         images: model.images,
@@ -38,9 +43,9 @@ pub fn normalise(messages: &[Message], target: &Origin, model: &Model) -> Vec<Me
     };
     for message in messages {
         match message {
-            Message::User(user) => replay.user(user),
-            Message::Assistant(assistant) => replay.assistant(assistant),
-            Message::ToolResult(result) => replay.result(result),
+            Message::User(user) => replay.user(message, user),
+            Message::Assistant(assistant) => replay.assistant(message, assistant),
+            Message::ToolResult(result) => replay.result(message, result),
         }
     }
     replay.settle();
@@ -62,34 +67,36 @@ pub fn without_reasoning(messages: &[Message]) -> Vec<Message> {
         .collect()
 }
 
-struct Replay<'a> {
-    target: &'a Origin,
+struct Replay<'a, 't> {
+    target: &'t Origin,
     images: bool,
-    out: Vec<Message>,
+    out: Vec<Cow<'a, Message>>,
     /// Calls of the newest assistant message, and their results as far as they have come.
-    open: Vec<Open>,
+    open: Vec<Open<'a>>,
     /// User messages that came before the results of the open calls. They are sent after them.
-    waiting: Vec<Message>,
+    waiting: Vec<Cow<'a, Message>>,
     /// What the calls of the newest assistant message were called before.
-    ids: HashMap<CallId, CallId>,
+    ids: HashMap<&'a CallId, Cow<'a, CallId>>,
     /// Call ids in use, to keep them apart.
-    used: HashSet<CallId>,
+    used: HashSet<Cow<'a, CallId>>,
 }
 
-struct Open {
-    call: CallId,
-    tool: String,
-    by: MessageId,
-    result: Option<ToolResult>,
+struct Open<'a> {
+    call: Cow<'a, CallId>,
+    tool: &'a str,
+    by: &'a MessageId,
+    result: Option<Cow<'a, Message>>,
 }
 
-impl Replay<'_> {
-    fn user(&mut self, user: &User) {
-        let content = self.content(&user.content);
-        if content.is_empty() {
+impl<'a> Replay<'a, '_> {
+    fn user(&mut self, message: &'a Message, user: &'a User) {
+        let message = match self.content(&user.content) {
+            None => Cow::Borrowed(message),
+            Some(content) => Cow::Owned(Message::User(User { id: user.id.clone(), content })),
+        };
+        if matches!(&*message, Message::User(user) if user.content.is_empty()) {
             return;
         }
-        let message = Message::User(User { id: user.id.clone(), content });
         if self.open.is_empty() {
             self.out.push(message);
         } else {
@@ -97,7 +104,7 @@ impl Replay<'_> {
         }
     }
 
-    fn assistant(&mut self, assistant: &Assistant) {
+    fn assistant(&mut self, message: &'a Message, assistant: &'a Assistant) {
         self.settle();
         if matches!(assistant.stop, StopReason::Error | StopReason::Aborted) {
             // What was said until then may be cut anywhere; providers refuse it or go on from the cut.
@@ -107,43 +114,55 @@ impl Replay<'_> {
         let mut blocks = Vec::with_capacity(assistant.blocks.len());
         for block in &assistant.blocks {
             match block {
-                Block::Text(text) => blocks.extend(said(text, same)),
+                Block::Text(text) => blocks.extend(said(block, text, same)),
                 Block::Thinking(thinking) if same && thinking.seal.is_some() => {
-                    blocks.push(Block::Thinking(thinking.clone()));
+                    blocks.push(Cow::Borrowed(block));
                 }
                 // Without tags: a model that sees tags around thoughts begins to write them itself.
-                Block::Thinking(thinking) => blocks.extend(paragraph(&thinking.text)),
+                Block::Thinking(thinking) => blocks.extend(paragraph(&thinking.text).map(Cow::Owned)),
                 // No wire takes a model's own picture back; that there was one can be said.
                 Block::Image(image) => {
-                    blocks.extend(paragraph(&format!("[Made an image ({}).]", image.media_type)));
+                    let words = format!("[Made an image ({}).]", image.media_type);
+                    blocks.extend(paragraph(&words).map(Cow::Owned));
                 }
                 Block::ToolCall(call) => {
                     let id = ids::fit(&call.id, self.target.dialect, &self.used);
                     self.used.insert(id.clone());
-                    self.ids.insert(call.id.clone(), id.clone());
-                    self.open.push(Open {
-                        call: id.clone(),
-                        tool: call.name.clone(),
-                        by: assistant.id.clone(),
-                        result: None,
+                    self.ids.insert(&call.id, id.clone());
+                    blocks.push(match &id {
+                        Cow::Borrowed(_) => Cow::Borrowed(block),
+                        Cow::Owned(id) => {
+                            Cow::Owned(Block::ToolCall(ToolCall { id: id.clone(), ..call.clone() }))
+                        }
                     });
-                    let mut call = call.clone();
-                    call.id = id;
-                    blocks.push(Block::ToolCall(call));
+                    self.open.push(Open { call: id, tool: &call.name, by: &assistant.id, result: None });
                 }
             }
         }
-        let only_thoughts = blocks.iter().all(|block| matches!(block, Block::Thinking(_)));
+        let only_thoughts = blocks.iter().all(|block| matches!(**block, Block::Thinking(_)));
         if blocks.is_empty() || (only_thoughts && self.target.dialect != Dialect::Responses) {
             // Reasoning that led to nothing is refused where it must be followed by what it led to.
             return;
         }
-        let mut message = assistant.clone();
-        message.blocks = blocks;
-        self.out.push(Message::Assistant(message));
+        let as_it_is = blocks.len() == assistant.blocks.len()
+            && blocks.iter().all(|block| matches!(block, Cow::Borrowed(_)));
+        self.out.push(if as_it_is {
+            Cow::Borrowed(message)
+        } else {
+            let blocks = blocks.into_iter().map(Cow::into_owned).collect();
+            Cow::Owned(Message::Assistant(Assistant {
+                id: assistant.id.clone(),
+                blocks,
+                origin: assistant.origin.clone(),
+                usage: assistant.usage,
+                stop: assistant.stop,
+                stop_detail: assistant.stop_detail.clone(),
+                response_id: assistant.response_id.clone(),
+            }))
+        });
     }
 
-    fn result(&mut self, result: &ToolResult) {
+    fn result(&mut self, message: &'a Message, result: &'a ToolResult) {
         let Some(id) = self.ids.get(&result.call) else {
             // Its call is gone (an answer that failed, or a compacted one): the result alone is refused everywhere.
             return;
@@ -152,7 +171,16 @@ impl Replay<'_> {
         if let Some(open) = self.open.iter_mut().find(|open| open.call == *id)
             && open.result.is_none()
         {
-            open.result = Some(ToolResult { call: id.clone(), content, ..result.clone() });
+            open.result = Some(match (id, content) {
+                (Cow::Borrowed(_), None) => Cow::Borrowed(message),
+                (id, content) => Cow::Owned(Message::ToolResult(ToolResult {
+                    id: result.id.clone(),
+                    call: CallId::clone(id),
+                    tool: result.tool.clone(),
+                    content: content.unwrap_or_else(|| result.content.clone()),
+                    status: result.status,
+                })),
+            });
         }
     }
 
@@ -160,45 +188,58 @@ impl Replay<'_> {
     fn settle(&mut self) {
         self.ids.clear();
         for open in self.open.drain(..) {
-            self.out.push(Message::ToolResult(open.result.unwrap_or_else(|| ToolResult {
-                id: MessageId::from(format!("{}/{}", open.by, open.call)),
-                call: open.call,
-                tool: open.tool,
-                content: vec![Content::text(UNANSWERED)],
-                status: ResultStatus::Failed,
-            })));
+            self.out.push(open.result.unwrap_or_else(|| {
+                Cow::Owned(Message::ToolResult(ToolResult {
+                    id: MessageId::from(format!("{}/{}", open.by, open.call)),
+                    call: open.call.into_owned(),
+                    tool: open.tool.to_owned(),
+                    content: vec![Content::text(UNANSWERED)],
+                    status: ResultStatus::Failed,
+                }))
+            }));
         }
         self.out.append(&mut self.waiting);
     }
 
-    fn content(&self, content: &[Content]) -> Vec<Content> {
-        content
-            .iter()
-            .filter_map(|part| match part {
-                Content::Text { text } => {
-                    let text = clean(text);
-                    (!text.is_empty()).then(|| Content::Text { text: text.into_owned() })
-                }
-                Content::Image(image) if self.images => Some(Content::Image(image.clone())),
-                Content::Image(_) => Some(Content::text(IMAGE_LEFT_OUT)),
-            })
-            .collect()
+    /// The content as the target can take it; `None` when it can take it as it is.
+    fn content(&self, content: &[Content]) -> Option<Vec<Content>> {
+        let fits = |part: &Content| match part {
+            Content::Text { text } => !text.is_empty() && matches!(clean(text), Cow::Borrowed(_)),
+            Content::Image(_) => self.images,
+        };
+        if content.iter().all(fits) {
+            return None;
+        }
+        let fitted = content.iter().filter_map(|part| match part {
+            Content::Text { text } => {
+                let text = clean(text);
+                (!text.is_empty()).then(|| Content::Text { text: text.into_owned() })
+            }
+            Content::Image(image) if self.images => Some(Content::Image(image.clone())),
+            Content::Image(_) => Some(Content::text(IMAGE_LEFT_OUT)),
+        });
+        Some(fitted.collect())
     }
 }
 
 /// Words that were not said as such. They end in a blank line, since wires that know no blocks run them together.
 fn paragraph(words: &str) -> Option<Block> {
     let words = words.trim();
-    said(&Text { text: format!("{words}\n\n"), ..Text::default() }, false)
+    let words = clean(words);
+    (!words.trim().is_empty()).then(|| Block::Text(Text { text: format!("{words}\n\n"), ..Text::default() }))
 }
 
-fn said(text: &Text, same: bool) -> Option<Block> {
+fn said<'a>(block: &'a Block, text: &'a Text, same: bool) -> Option<Cow<'a, Block>> {
     let words = clean(&text.text);
     if words.trim().is_empty() {
         return None;
     }
-    Some(Block::Text(Text { text: words.into_owned(), kind: text.kind, phase: text.phase.filter(|_| same) }))
+    let phase = text.phase.filter(|_| same);
+    Some(match words {
+        Cow::Borrowed(_) if phase == text.phase => Cow::Borrowed(block),
+        words => Cow::Owned(Block::Text(Text { text: words.into_owned(), kind: text.kind, phase })),
+    })
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -202,7 +202,7 @@ pub async fn prepare(
 
     // What the provider counted is less than the estimate, as a rule. What is freed is measured with the same rule.
     let estimated =
-        scale.apply(tokens::of_prefix(&cx.system, &cx.tools.definitions())) + sizes.iter().sum::<u64>();
+        scale.apply(tokens::of_prefix(&cx.system, cx.tools.definitions())) + sizes.iter().sum::<u64>();
     let counted = |estimate: u64| (estimate * means.filled).checked_div(estimated).unwrap_or(0);
     let dropped = counted(sizes.iter().take(found.first_kept).sum());
     let floor = (means.filled * settings.floor_percent / 100).min(settings.floor_tokens);

@@ -12,6 +12,12 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Digest(u64);
 
+impl Default for Digest {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 impl Digest {
     /// The fingerprint of nothing.
     pub const EMPTY: Digest = Digest(0xcbf2_9ce4_8422_2325);

@@ -31,7 +31,7 @@ mod report;
 mod state;
 
 pub use report::WindowReport;
-use state::{Pending, State, prefix_digest};
+use state::{Pending, State};
 
 /// Renders the turn sections as they are now, for the tools that are there.
 pub type TurnSections = Arc<dyn Fn(&ToolNames) -> Vec<Rendered> + Send + Sync>;
@@ -114,6 +114,19 @@ impl WindowKeeper {
         self.state().asked = Some(Trigger::Manual { focus });
     }
 
+    /// Another model, or another endpoint, is asked from now on. What was learnt of the one before is forgotten, and the
+    /// next request is expected to read nothing from a cache.
+    pub fn model_changed(&self) {
+        self.state().model_changed();
+    }
+
+    /// The window was changed by others, between runs: what was counted of it says nothing any more.
+    pub fn rewritten(&self, by: &'static str) {
+        let mut state = self.state();
+        state.in_a_row = 0;
+        state.rewrite(by);
+    }
+
     /// Compacts a window now, between runs.
     ///
     /// # Errors
@@ -148,10 +161,10 @@ impl WindowKeeper {
     }
 
     fn fill(&self, cx: &Context) -> Fill {
-        let tools = cx.tools.definitions();
-        let before = prefix_digest(&cx.model, &cx.system, &tools);
-        let state = self.state();
-        tokens::fill(&cx.system, &tools, &cx.messages, before, state.anchor.as_ref(), state.scale(&cx.model))
+        let mut state = self.state();
+        let before = state.before(cx);
+        let (anchor, scale) = (state.anchor.as_ref(), state.scale(&cx.model));
+        tokens::fill(&cx.system, cx.tools.definitions(), &cx.messages, before, anchor, scale)
     }
 
     /// Adds what changed of the turn sections to the newest message, when it is the user's and not answered yet.
@@ -318,7 +331,7 @@ impl Hooks for WindowKeeper {
         let measure = Measure::with(request, &mut self.state().known);
         request.cache.marks = breakpoints::plan(request, &measure, self.settings.marks);
         let sent = Sent::new(request, &measure, (self.clock)());
-        let pending = Pending::new(request, sent, measure.total());
+        let pending = Pending::new(request, sent, &measure);
         self.state().pending = Some(pending);
     }
 

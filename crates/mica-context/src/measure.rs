@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use mica_ai::id::MessageId;
+use mica_ai::request::ToolDef;
 use mica_ai::{Block, Content, Message, Request};
 
 use crate::digest::Digest;
@@ -19,15 +20,65 @@ pub struct Measure {
     pub messages: Vec<u64>,
     /// The fingerprint of each message.
     pub digests: Vec<Digest>,
+    /// The fingerprint of all tools.
+    pub tools_digest: Digest,
+    /// The fingerprint of each part of the system prompt.
+    pub system_digests: Vec<Digest>,
+    /// The fingerprint of everything before the messages, the model aside.
+    pub before: Digest,
 }
 
 /// What is known of messages that were measured before. A window only grows at its end, so nearly all of it is known.
 #[derive(Debug, Default)]
 pub struct Known {
     messages: HashMap<MessageId, (usize, u64, Digest)>,
+    prefix: Option<Prefix>,
+}
+
+/// What stands before the messages, and what is known of it. Kept whole: comparing it takes a fraction of measuring it,
+/// and nothing less would notice every change. Tools are kept as they are written: two schemas that differ only in the
+/// order of their members are equal as values, and are not the same prompt.
+#[derive(Debug)]
+struct Prefix {
+    system: Vec<String>,
+    tools: Vec<u8>,
+    tools_tokens: u64,
+    system_tokens: Vec<u64>,
+    tools_digest: Digest,
+    system_digests: Vec<Digest>,
+    digest: Digest,
+}
+
+impl Prefix {
+    fn of(system: &[String], tools: &[ToolDef], written: Vec<u8>) -> Self {
+        let tools_digest = Digest::of_value(&tools);
+        Self {
+            tools_tokens: tools.iter().map(tokens::of_tool).sum(),
+            system_tokens: system.iter().map(|part| tokens::of_text(part)).collect(),
+            tools_digest,
+            system_digests: system.iter().map(|part| Digest::of(part)).collect(),
+            digest: Digest::of_value(&system).then(tools_digest),
+            system: system.to_vec(),
+            tools: written,
+        }
+    }
 }
 
 impl Known {
+    /// The fingerprint of everything before the messages, the model aside.
+    pub fn before(&mut self, system: &[String], tools: &[ToolDef]) -> Digest {
+        self.prefix(system, tools).digest
+    }
+
+    fn prefix(&mut self, system: &[String], tools: &[ToolDef]) -> &Prefix {
+        // Definitions always have JSON: at least the brackets around them. Were there one without, it is measured anew.
+        let written = serde_json::to_vec(tools).unwrap_or_default();
+        let is_known =
+            |known: &Prefix| !written.is_empty() && known.tools == written && known.system == system;
+        let known = self.prefix.take().filter(is_known);
+        self.prefix.insert(known.unwrap_or_else(|| Prefix::of(system, tools, written)))
+    }
+
     /// The size and the fingerprint of a message: remembered, unless its length has changed since. What pruning and
     /// turn sections do to a message changes its length.
     fn of(&mut self, message: &Message) -> (u64, Digest) {
@@ -90,11 +141,15 @@ impl Measure {
     pub fn with(request: &Request, known: &mut Known) -> Self {
         known.tidy(request);
         let (messages, digests) = request.messages.iter().map(|message| known.of(message)).unzip();
+        let prefix = known.prefix(&request.system, &request.tools);
         Self {
-            tools: request.tools.iter().map(tokens::of_tool).sum(),
-            system: request.system.iter().map(|part| tokens::of_text(part)).collect(),
+            tools: prefix.tools_tokens,
+            system: prefix.system_tokens.clone(),
             messages,
             digests,
+            tools_digest: prefix.tools_digest,
+            system_digests: prefix.system_digests.clone(),
+            before: prefix.digest,
         }
     }
 
@@ -118,7 +173,9 @@ impl Measure {
 mod tests {
     use std::sync::Arc;
 
+    use mica_ai::request::Strictness;
     use mica_ai::{Dialect, Model, User};
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -139,5 +196,57 @@ mod tests {
         request.messages.drain(..190);
         assert_eq!(Measure::with(&request, &mut known), Measure::of(&request));
         assert_eq!(known.messages.len(), 10);
+    }
+
+    #[test]
+    fn every_change_before_the_messages_is_noticed() {
+        let mut request = Request::new(Arc::new(Model::assumed("m", Dialect::Chat)));
+        let tool = |schema: Value| ToolDef {
+            name: "read".into(),
+            description: "Reads.".into(),
+            schema,
+            strictness: Strictness::Guide,
+        };
+        let mut known = Known::default();
+        let mut seen = Vec::new();
+        let mut check = |request: &Request| {
+            let measured = Measure::with(request, &mut known);
+            assert_eq!(measured, Measure::of(request));
+            // Asked again, from memory.
+            assert_eq!(Measure::with(request, &mut known), measured);
+            assert_eq!(known.before(&request.system, &request.tools), measured.before);
+            assert!(!seen.contains(&measured.before), "{request:?}");
+            seen.push(measured.before);
+        };
+        check(&request);
+        request.system = vec!["One.".into()];
+        check(&request);
+        // The same length, another word.
+        request.system = vec!["Two.".into()];
+        check(&request);
+        request.tools = vec![tool(json!({ "type": "object", "properties": { "a": {}, "b": {} } }))];
+        check(&request);
+        request.tools = vec![tool(json!({ "type": "object", "properties": { "a": {}, "c": {} } }))];
+        check(&request);
+        request.tools[0].strictness = Strictness::Enforce;
+        check(&request);
+        request.tools.clear();
+        request.system.push("Three.".into());
+        check(&request);
+    }
+
+    #[test]
+    fn the_order_of_a_schema_is_part_of_it() {
+        // Maps are equal in any order; the bytes that are sent are not.
+        let tool = |schema: &str| ToolDef {
+            name: "read".into(),
+            description: "Reads.".into(),
+            schema: serde_json::from_str(schema).unwrap(),
+            strictness: Strictness::Guide,
+        };
+        let mut known = Known::default();
+        let one = known.before(&[], &[tool(r#"{"a":1,"b":2}"#)]);
+        let other = known.before(&[], &[tool(r#"{"b":2,"a":1}"#)]);
+        assert_ne!(one, other);
     }
 }

@@ -14,6 +14,9 @@ use crate::digest::Digest;
 use crate::tokens;
 
 pub mod context_block;
+mod names;
+
+pub use names::ToolNames;
 
 /// What a product knows, by how often it changes. `()` knows nothing.
 pub trait Facts: 'static {
@@ -69,38 +72,17 @@ impl Tier for Turn {
 }
 
 /// A tier as a value, for listings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+///
+/// In the order in which they are sent: what changes least comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TierKind {
-    /// Never changes within a release.
+    /// Never changes within a release, for one set of tools.
     Static,
-    /// Changes with the organisation.
+    /// Changes with the organisation or the project.
     Org,
-    /// Changes with the turn.
+    /// Changes with the turn. Never part of the system prompt: it would uncache everything behind it.
     Turn,
-}
-
-/// The names of the tools that are there, so that no section names one that is not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ToolNames(Arc<[String]>);
-
-impl ToolNames {
-    /// The names, in any order.
-    pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
-        names.sort_unstable();
-        Self(names.into())
-    }
-
-    /// Whether a tool is there.
-    pub fn has(&self, name: &str) -> bool {
-        self.0.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
-    }
-
-    /// All names, sorted.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
-    }
 }
 
 /// What a static section sees: which tools there are.

@@ -84,11 +84,11 @@ impl Sent {
             .zip(&measure.digests)
             .map(|(message, digest)| (message.id().clone(), *digest))
             .collect();
-        let is_marked = |id: &MessageId| {
-            request.cache.marks.iter().any(|mark| mark.at == CachePoint::Message(id.clone()))
-        };
-        let marked =
-            (0..messages.len()).filter(|at| messages.get(*at).is_some_and(|(id, _)| is_marked(id))).collect();
+        let marked = messages
+            .iter()
+            .enumerate()
+            .filter_map(|(at, (id, _))| is_marked(request, id).then_some(at))
+            .collect();
         Self {
             at,
             segments: segments(request, measure, &messages),
@@ -99,6 +99,11 @@ impl Sent {
             marked,
             tail: breakpoints::tail(&request.messages),
         }
+    }
+
+    /// Another model, or another endpoint, is asked from now on: no cache has what was sent.
+    pub(crate) fn forget_model(&mut self) {
+        self.model = Digest::of("another model");
     }
 
     /// Whether a mark of this request searches back to a message.
@@ -125,17 +130,21 @@ impl Sent {
     }
 }
 
+fn is_marked(request: &Request, message: &MessageId) -> bool {
+    request.cache.marks.iter().any(|mark| matches!(&mark.at, CachePoint::Message(id) if id == message))
+}
+
 fn segments(request: &Request, measure: &Measure, messages: &[(MessageId, Digest)]) -> Vec<Segment> {
     let mut segments = Vec::new();
     if !request.tools.is_empty() {
         let tokens = measure.tools;
-        segments.push(Segment { name: Name::Tools, digest: Digest::of_value(&request.tools), tokens });
+        segments.push(Segment { name: Name::Tools, digest: measure.tools_digest, tokens });
     }
-    for (index, part) in request.system.iter().enumerate() {
+    for (index, digest) in measure.system_digests.iter().enumerate() {
         let name = if index == 0 { Name::Static } else { Name::Org };
         segments.push(Segment {
             name,
-            digest: Digest::of(part),
+            digest: *digest,
             tokens: measure.system.get(index).copied().unwrap_or(0),
         });
     }
@@ -144,8 +153,7 @@ fn segments(request: &Request, measure: &Measure, messages: &[(MessageId, Digest
         open.0 = open.0.then(*digest);
         open.1 += measure.messages.get(index).copied().unwrap_or(0);
         open.2 += 1;
-        let marked = request.cache.marks.iter().any(|mark| mark.at == CachePoint::Message(id.clone()));
-        if (marked || index + 1 == messages.len()) && open.2 > 0 {
+        if (is_marked(request, id) || index + 1 == messages.len()) && open.2 > 0 {
             let name = Name::Messages { through: id.clone() };
             segments.push(Segment { name, digest: open.0, tokens: open.1 });
             open = (Digest::EMPTY, 0, 0);
@@ -208,7 +216,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::FirstRequest => f.write_str("nothing was sent before"),
-            Reason::ModelChanged => f.write_str("another model, which has a cache of its own"),
+            Reason::ModelChanged => f.write_str("the model changed, and each has a cache of its own"),
             Reason::Rewritten { by } => write!(f, "the window was changed by {by}"),
             Reason::Changed { index, segment, from: None } => {
                 write!(f, "segment {index} changed ({segment})")

@@ -391,3 +391,40 @@ async fn a_miss_is_told_with_its_reason() {
     assert!(report.fill.counted > 0 && report.fill.estimated == 0, "{report:?}");
     assert_eq!(stage.keeper.cache_checks().len(), 4);
 }
+
+#[tokio::test(start_paused = true)]
+async fn another_model_has_its_own_window_and_cache() {
+    let scenario = Scenario::new()
+        .turn(Turn::new().text("One."))
+        .turn(Turn::error("anthropic_prompt_too_long".into()))
+        .otherwise(Turn::new().text("Yes."));
+    let stage = stage(scenario, 500_000, no_pruning(), Notes::default());
+    stage.prompt("One?").await;
+    stage.prompt(&"Two? ".repeat(2_000)).await;
+    let window = async || stage.agent.with(|cx| stage.keeper.report(cx).window).await.unwrap();
+    let learnt = window().await;
+    assert!(learnt < 500_000, "the provider said that it takes less: {learnt}");
+    let before = stage.keeper.cache_checks().len();
+    stage.keeper.model_changed();
+    stage
+        .agent
+        .with(|cx| {
+            let mut model = (*cx.model).clone();
+            (model.deployment, model.context) = ("other".to_owned(), 400_000);
+            cx.model = Arc::new(model);
+        })
+        .await
+        .unwrap();
+    assert_eq!(window().await, 400_000, "what was learnt of one says nothing of the other");
+    stage.prompt("Three?").await;
+    let checks = stage.keeper.cache_checks();
+    let reasons: Vec<String> =
+        checks[before..].iter().filter_map(|check| Some(check.reason.as_ref()?.to_string())).collect();
+    assert_eq!(reasons, ["the model changed, and each has a cache of its own"]);
+    // The same deployment at another endpoint is another cache, too.
+    stage.keeper.model_changed();
+    stage.agent.with(|cx| cx.system[0].push_str("And be brief.")).await.unwrap();
+    stage.prompt("Four?").await;
+    let reason = stage.keeper.cache_checks().last().unwrap().reason.as_ref().unwrap().to_string();
+    assert_eq!(reason, "the model changed, and each has a cache of its own");
+}

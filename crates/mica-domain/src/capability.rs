@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use mica_agent::{Tool, ToolSpec};
+use mica_context::section::ToolNames;
 
-use crate::names::ToolNames;
 use crate::page::Page;
 
 /// A group of tools that belongs to a page, or to all.

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use mica_agent::{Outcome, ToolOutput, ToolSpec};
 use mica_ai::message::ToolCall;
+use mica_context::section::ToolNames;
 use serde_json::Value;
 
 use crate::capability::{Capability, Input};
-use crate::names::ToolNames;
 use crate::section::Section;
 use crate::state::{State, Surroundings};
 
@@ -54,6 +54,15 @@ pub trait Domain: Send + Sync {
         let mut state = State::default();
         self.apply_context(&mut state, surroundings);
         state
+    }
+
+    /// A session goes on: what was remembered, as it was kept, possibly by an older version of this domain. May bring it
+    /// up to date.
+    ///
+    /// # Errors
+    /// In words, when it means nothing any more. The session then goes on with a fresh state.
+    fn restore_state(&self, kept: State) -> Result<State, String> {
+        Ok(kept)
     }
 
     /// A message came, and with it where the user is now. A message that says nothing about the page, such as an answer

@@ -4,15 +4,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::event::WindowChange;
-use mica_agent::hooks::{Gated, Step};
+use mica_agent::hooks::{Gated, Record, Step};
 use mica_agent::{Context, Hooks, Outcome, RunError, ToolOutput, ToolSpec, Verdict};
 use mica_ai::Content;
 use mica_ai::message::ToolCall;
 use mica_tools::FileUse;
+use serde_json::Value;
 
 use crate::capability::{Capability, Input};
 use crate::domain::Domain;
 use crate::error::DomainError;
+use crate::memory::{Memory, Unreadable};
 use crate::resolve::{Resolved, arguments, resolve};
 use crate::state::{State, Surroundings};
 
@@ -21,49 +23,126 @@ use crate::state::{State, Surroundings};
 /// | moment | domain |
 /// |---|---|
 /// | a session begins | `initial_state` |
+/// | a session goes on ([`DomainHooks::restored`]) | `restore_state` |
 /// | a message comes ([`DomainHooks::message`]) | `apply_context` |
 /// | before the first turn of a run | `reset_run` |
 /// | a call at the gate | is it a tool of this page? then `prefill` |
 /// | after a call | `after_write` when it changed files, then `on_result` |
 /// | a run ends ([`DomainHooks::run_ended`]) | `on_run_end` |
 /// | people see the answer ([`DomainHooks::finish_text`]) | `finish_text` |
+///
+/// With a [`Memory`], what the domain remembers is kept before each model call and when a run ended, if it changed.
 pub struct DomainHooks {
+    parts: Mutex<Arc<Parts>>,
+    state: Mutex<State>,
+    memory: Option<Arc<dyn Memory>>,
+    /// What the memory has.
+    kept: Mutex<State>,
+}
+
+/// A domain, and what it says of itself.
+struct Parts {
     domain: Arc<dyn Domain>,
     capabilities: Vec<Capability>,
     inputs: Vec<Input>,
-    state: Mutex<State>,
+}
+
+impl Parts {
+    fn of(domain: Arc<dyn Domain>) -> Arc<Self> {
+        let capabilities = domain.capabilities();
+        let inputs = capabilities.iter().flat_map(|capability| capability.inputs.clone()).collect();
+        Arc::new(Self { domain, capabilities, inputs })
+    }
 }
 
 impl DomainHooks {
     /// Hooks for a session that begins.
     pub fn new(domain: Arc<dyn Domain>, surroundings: &Surroundings) -> Self {
         let state = domain.initial_state(surroundings);
-        Self::resuming(domain, state)
+        Self::with(domain, state, State::default())
     }
 
     /// Hooks for a session that goes on, with what the domain remembered.
     pub fn resuming(domain: Arc<dyn Domain>, state: State) -> Self {
-        let capabilities = domain.capabilities();
-        let inputs = capabilities.iter().flat_map(|capability| capability.inputs.clone()).collect();
-        Self { domain, capabilities, inputs, state: Mutex::new(state) }
+        Self::with(domain, state.clone(), state)
+    }
+
+    /// Hooks for a session that goes on, with what a [`Memory`] kept. What cannot be read is told, and the domain begins
+    /// anew.
+    pub fn restored(
+        domain: Arc<dyn Domain>,
+        surroundings: &Surroundings,
+        kept: &Value,
+    ) -> (Self, Option<Unreadable>) {
+        let read = serde_json::from_value::<State>(kept.clone()).map_err(|error| error.to_string());
+        match read.and_then(|kept| Ok((domain.restore_state(kept.clone())?, kept))) {
+            Ok((mut state, kept)) => {
+                domain.apply_context(&mut state, surroundings);
+                (Self::with(domain, state, kept), None)
+            }
+            Err(problem) => {
+                let unreadable = Unreadable { domain: domain.name().to_owned(), problem };
+                (Self::new(domain, surroundings), Some(unreadable))
+            }
+        }
+    }
+
+    fn with(domain: Arc<dyn Domain>, state: State, kept: State) -> Self {
+        let parts = Mutex::new(Parts::of(domain));
+        Self { parts, state: Mutex::new(state), memory: None, kept: Mutex::new(kept) }
+    }
+
+    /// Keeps what the domain remembers.
+    #[must_use]
+    pub fn keeping(mut self, memory: Arc<dyn Memory>) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+
+    /// Goes on with another make of the domain, between runs: for a model that can do less or more, for example. What
+    /// was remembered stays.
+    pub fn rebuild(&self, domain: Arc<dyn Domain>) {
+        *self.parts.lock().unwrap_or_else(PoisonError::into_inner) = Parts::of(domain);
+    }
+
+    /// The domain.
+    pub fn domain(&self) -> Arc<dyn Domain> {
+        Arc::clone(&self.parts().domain)
     }
 
     /// A message came. Call it before the run begins.
     pub fn message(&self, surroundings: &Surroundings) {
-        self.domain.apply_context(&mut self.state(), surroundings);
+        self.parts().domain.apply_context(&mut self.state(), surroundings);
     }
 
     /// A run ended.
-    pub async fn run_ended(&self, outcome: &Outcome) {
+    ///
+    /// # Errors
+    /// In words, when what the domain remembers could not be kept. It is tried again before the next model call.
+    pub async fn run_ended(&self, outcome: &Outcome) -> Result<(), String> {
         // No lock is held while the domain works; nobody else changes the state between runs.
         let mut state = self.snapshot();
-        self.domain.on_run_end(outcome, &mut state).await;
+        self.domain().on_run_end(outcome, &mut state).await;
         *self.state() = state;
+        self.keep().await
+    }
+
+    /// Hands what the domain remembers over, if it changed since.
+    async fn keep(&self) -> Result<(), String> {
+        let Some(memory) = &self.memory else { return Ok(()) };
+        let state = self.snapshot();
+        if *self.kept.lock().unwrap_or_else(PoisonError::into_inner) == state {
+            return Ok(());
+        }
+        let value = serde_json::to_value(&state).map_err(|error| error.to_string())?;
+        memory.keep(self.domain().name(), &value).await?;
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = state;
+        Ok(())
     }
 
     /// The model's last words as people will see them.
     pub fn finish_text(&self, text: String) -> String {
-        self.domain.finish_text(text, &self.state())
+        self.parts().domain.finish_text(text, &self.state())
     }
 
     /// What the domain remembers, for the session to keep.
@@ -77,7 +156,7 @@ impl DomainHooks {
     /// [`DomainError`]: mistakes in the domain.
     pub fn resolve(&self, keep: &dyn Fn(&ToolSpec) -> bool) -> Result<Resolved, DomainError> {
         let page = self.state().page.clone();
-        resolve(&self.capabilities, page.as_deref(), keep)
+        resolve(&self.parts().capabilities, page.as_deref(), keep)
     }
 
     /// A panic in a domain cannot leave the state half changed in a way that matters more than losing it.
@@ -85,9 +164,14 @@ impl DomainHooks {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn parts(&self) -> Arc<Parts> {
+        Arc::clone(&self.parts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Why a tool of this domain cannot be called where the user is. Tools of others are none of its business.
     fn elsewhere(&self, spec: &ToolSpec) -> Option<String> {
-        let known = self.capabilities.iter().flat_map(|capability| {
+        let parts = self.parts();
+        let known = parts.capabilities.iter().flat_map(|capability| {
             capability.tools.iter().map(move |tool| (&capability.page, &tool.spec().name))
         });
         let home = known.filter(|(_, name)| **name == spec.name).map(|(page, _)| page.to_string()).next()?;
@@ -107,7 +191,7 @@ impl DomainHooks {
 impl Hooks for DomainHooks {
     async fn before_turn(&self, cx: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
         if cx.tally.turns <= 1 {
-            self.domain.reset_run(&mut self.state());
+            self.parts().domain.reset_run(&mut self.state());
         }
         Ok((Step::Go, Vec::new()))
     }
@@ -116,12 +200,12 @@ impl Hooks for DomainHooks {
         if let Some(reason) = self.elsewhere(gated.spec) {
             return Verdict::Deny { reason, rule: None };
         }
-        let state = self.state();
-        for input in self.inputs.iter().filter(|input| input.tool == gated.spec.name) {
+        let (parts, state) = (self.parts(), self.state());
+        for input in parts.inputs.iter().filter(|input| input.tool == gated.spec.name) {
             let open = gated.args.get(&input.argument).is_none_or(serde_json::Value::is_null);
             if open
                 && arguments(gated.spec).any(|argument| argument == input.argument)
-                && let Some(value) = self.domain.prefill(input, &state)
+                && let Some(value) = parts.domain.prefill(input, &state)
             {
                 gated.args.insert(input.argument.clone(), value);
             }
@@ -129,15 +213,24 @@ impl Hooks for DomainHooks {
         Verdict::Pass
     }
 
+    async fn record(&self, record: Record<'_>) -> Result<(), String> {
+        match record {
+            // Before the turn is on record: who makes that safe makes this safe with it.
+            Record::TurnOpen => self.keep().await,
+            Record::Message(_) | Record::Asked(_) => Ok(()),
+        }
+    }
+
     async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
+        let domain = self.domain();
         let changed = FileUse::of(output.details.as_ref()).changed;
         if !changed.is_empty() {
             // No lock is held while the domain works.
             let state = self.snapshot();
-            if let Some(found) = self.domain.after_write(&changed, &state).await {
+            if let Some(found) = domain.after_write(&changed, &state).await {
                 output.content.push(Content::text(found));
             }
         }
-        self.domain.on_result(call, spec, output, &mut self.state());
+        domain.on_result(call, spec, output, &mut self.state());
     }
 }

@@ -1,6 +1,6 @@
 //! Which tools a text names.
 
-use crate::names::ToolNames;
+use mica_context::section::ToolNames;
 
 /// The tools of `universe` that a text names, as often as it does.
 ///

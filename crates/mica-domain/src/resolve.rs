@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mica_agent::{Tool, ToolSet, ToolSpec};
+use mica_context::section::ToolNames;
 
 use crate::capability::{Capability, Exclude};
 use crate::error::DomainError;
 use crate::lint::named;
-use crate::names::ToolNames;
 use crate::page::Page;
 
 /// What a model gets on a page.

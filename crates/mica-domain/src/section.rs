@@ -1,18 +1,6 @@
 //! Pieces of the prompt, and how often they change.
 
-use serde::{Deserialize, Serialize};
-
-/// How often a section changes. In the order in which they are sent: what changes least comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tier {
-    /// Never, for one version of the pack and one set of tools.
-    Static,
-    /// With the organisation or the project.
-    Org,
-    /// With every turn. Never part of the system prompt: it would uncache everything behind it.
-    Turn,
-}
+pub use mica_context::section::TierKind as Tier;
 
 /// A piece of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]

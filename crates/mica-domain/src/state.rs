@@ -7,10 +7,13 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Where the user is. `None`: nowhere in particular.
+    #[serde(default)]
     pub page: Option<String>,
     /// Until the session ends.
+    #[serde(default)]
     pub kept: Map<String, Value>,
     /// Until the next run begins: what the tools of this one came to.
+    #[serde(default)]
     pub run: Map<String, Value>,
 }
 

@@ -4,14 +4,16 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use mica_agent::hooks::Record;
 use mica_agent::{Agent, Context, Hooks, Outcome, Tool, ToolOutput, ToolSpec, TypedTool};
 use mica_ai::message::ToolCall;
 use mica_ai::{Content, Dialect, Message, Model};
 use mica_domain::{
-    Capability, Domain, DomainHooks, Input, Page, Prompt, Section, State, Surroundings, Tier, ToolNames,
+    Capability, Domain, DomainHooks, Input, Memory, Page, Prompt, Section, State, Surroundings, Tier,
+    ToolNames, Unreadable,
 };
 use mica_testkit::{Scenario, ScriptedModel, Turn};
 use mica_tools::FileUse;
@@ -69,6 +71,17 @@ impl Domain for Desk {
             Section::new("identity", Tier::Static, "You help at a desk."),
             Section::new("team", Tier::Org, "The team is Blue."),
         ]
+    }
+
+    fn restore_state(&self, mut kept: State) -> Result<State, String> {
+        // The name that a ticket had in an older version.
+        if let Some(issue) = kept.kept.remove("issue") {
+            kept.kept.insert("ticket".to_owned(), issue);
+        }
+        match kept.kept.get("ticket") {
+            None | Some(Value::String(_)) => Ok(kept),
+            Some(other) => Err(format!("{other} is no ticket")),
+        }
     }
 
     fn apply_context(&self, state: &mut State, surroundings: &Surroundings) {
@@ -154,7 +167,7 @@ async fn a_run_on_a_page() {
 
     let outcome = agent.prompt("Reply and export.").await.unwrap();
     assert_eq!(results(&agent).await, ["T-1: Hello.", "T-2: Hello.", "exported|checked /out.csv"]);
-    hooks.run_ended(&outcome).await;
+    hooks.run_ended(&outcome).await.unwrap();
     assert_eq!(hooks.snapshot().kept["ended"], json!(true));
     assert_eq!(hooks.finish_text("Done.".to_owned()), "Done. (ticket_reply, export)");
 
@@ -180,4 +193,135 @@ fn an_answer_without_a_page_stays_on_the_page() {
     let hooks = DomainHooks::new(Arc::new(Plain), &at("ticket"));
     hooks.message(&Surroundings::default());
     assert_eq!(hooks.snapshot().page.as_deref(), Some("ticket"));
+}
+
+/// What was kept and recorded, in order. Fails when told to.
+#[derive(Default)]
+struct Shelf {
+    said: Mutex<Vec<String>>,
+    states: Mutex<Vec<Value>>,
+    is_full: std::sync::atomic::AtomicBool,
+}
+
+#[async_trait]
+impl Memory for Shelf {
+    async fn keep(&self, domain: &str, state: &Value) -> Result<(), String> {
+        if self.is_full.load(std::sync::atomic::Ordering::SeqCst) {
+            return Err("the disk is full".to_owned());
+        }
+        self.said.lock().unwrap().push(format!("state of {domain}"));
+        self.states.lock().unwrap().push(state.clone());
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Hooks for Shelf {
+    async fn record(&self, record: Record<'_>) -> Result<(), String> {
+        self.said.lock().unwrap().push(match record {
+            Record::TurnOpen => "turn".to_owned(),
+            Record::Message(message) => match message {
+                Message::User(_) => "user".to_owned(),
+                Message::Assistant(_) => "answer".to_owned(),
+                Message::ToolResult(result) => format!("result of {}", result.tool),
+            },
+            Record::Asked(_) => "asked".to_owned(),
+        });
+        Ok(())
+    }
+}
+
+fn desk_agent(hooks: &Arc<DomainHooks>, shelf: &Arc<Shelf>, scenario: Scenario) -> Agent {
+    let model = Arc::new(Model::assumed("scripted", Dialect::Responses));
+    let mut context = Context::new(Arc::new(ScriptedModel::new(scenario)), model);
+    context.tools = hooks.resolve(&|_| true).unwrap().tools;
+    Agent::new(context, vec![Arc::clone(hooks) as Arc<dyn Hooks>, Arc::clone(shelf) as Arc<dyn Hooks>])
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_remembered_is_kept_before_each_model_call_if_it_changed() {
+    let shelf = Arc::new(Shelf::default());
+    let hooks =
+        DomainHooks::new(Arc::new(Desk), &at("ticket")).keeping(Arc::clone(&shelf) as Arc<dyn Memory>);
+    let hooks = Arc::new(hooks);
+    let scenario = Scenario::new()
+        .turn(Turn::new().call("ticket_reply", json!({ "text": "Hello." })))
+        .turn(Turn::new().call("ticket_reply", json!({ "text": "Again." })))
+        .turn(Turn::new().text("Done."))
+        .turn(Turn::new().text("Never asked."));
+    let agent = desk_agent(&hooks, &shelf, scenario);
+    let outcome = agent.prompt("Reply twice.").await.unwrap();
+    hooks.run_ended(&outcome).await.unwrap();
+    hooks.run_ended(&outcome).await.unwrap();
+    assert_eq!(
+        *shelf.said.lock().unwrap(),
+        [
+            "user",
+            "state of desk", // the ticket
+            "turn",
+            "answer",
+            "result of ticket_reply",
+            "state of desk", // that a reply was made
+            "turn",
+            "answer",
+            "result of ticket_reply", // nothing new
+            "turn",
+            "answer",
+            "state of desk", // that the run ended; once
+        ]
+    );
+    // What cannot be kept is not asked about.
+    hooks.message(&at("list"));
+    shelf.is_full.store(true, std::sync::atomic::Ordering::SeqCst);
+    let outcome = agent.prompt("More.").await.unwrap();
+    let Outcome::Failed { error } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(error.to_string(), "the session could not be written: the disk is full");
+
+    // Another process goes on with the last of it: the page, the ticket, and what the last run came to.
+    let kept = shelf.states.lock().unwrap().last().unwrap().clone();
+    let (again, unreadable) = DomainHooks::restored(Arc::new(Desk), &Surroundings::default(), &kept);
+    assert_eq!(unreadable, None);
+    assert_eq!(serde_json::to_value(again.snapshot()).unwrap(), kept);
+    assert_eq!(
+        kept,
+        json!({ "page": "ticket", "kept": { "ticket": "T-1", "ended": true }, "run": { "ticket_reply": true } })
+    );
+    assert!(again.resolve(&|_| true).unwrap().names.has("ticket_reply"), "the tools of the page are there");
+}
+
+#[test]
+fn what_was_kept_is_brought_up_to_date_or_begun_anew() {
+    let check = |kept: Value, expect: Result<Value, &str>| {
+        let (hooks, unreadable) = DomainHooks::restored(Arc::new(Desk), &at("list"), &kept);
+        let problem = expect
+            .as_ref()
+            .err()
+            .map(|problem| Unreadable { domain: "desk".to_owned(), problem: (*problem).to_owned() });
+        assert_eq!(unreadable, problem, "{kept}");
+        let fresh = json!({ "page": "list", "kept": { "ticket": "T-1" }, "run": {} });
+        assert_eq!(serde_json::to_value(hooks.snapshot()).unwrap(), expect.unwrap_or(fresh), "{kept}");
+    };
+    // Where the user is now goes before where they were.
+    check(
+        json!({ "page": "ticket", "kept": { "issue": "I-7", "ended": true } }),
+        Ok(json!({ "page": "list", "kept": { "ticket": "T-1", "ended": true }, "run": {} })),
+    );
+    check(json!({ "kept": { "ticket": 7 } }), Err("7 is no ticket"));
+    check(json!({ "kept": [] }), Err("invalid type: sequence, expected a map"));
+    check(json!("T-1"), Err("invalid type: string \"T-1\", expected struct State"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_make_of_the_domain_keeps_what_was_remembered() {
+    struct Bare;
+    impl Domain for Bare {
+        fn name(&self) -> &str {
+            "desk"
+        }
+    }
+    let hooks = DomainHooks::new(Arc::new(Desk), &at("ticket"));
+    let before = hooks.snapshot();
+    hooks.rebuild(Arc::new(Bare));
+    assert_eq!(hooks.snapshot(), before);
+    assert!(hooks.resolve(&|_| true).unwrap().names.is_empty());
 }

@@ -235,8 +235,8 @@ async fn nobody_is_waited_for_without_a_person() {
     assert_eq!(
         results[1..],
         [
-            "The person declined: nobody is there to approve it. Whoever starts the run can allow it with the rule \
-             \"write\". Go on without it, and say at the end what was left undone.",
+            "Refused without asking a person: nobody is there to approve it. Whoever starts the run can allow it with \
+             the rule \"write\". Go on without it, and say at the end what was left undone.",
             "write was not run: the rule \"deny *(src/secret/**)\" forbids this call. Do not try to get around it. Go \
              on without it, or tell the user what you need it for.",
         ]
@@ -278,7 +278,7 @@ async fn limits_hold_across_a_suspension() {
     let limits = Limits { turns: Some(2), ..Limits::default() };
     let bench = bench(scenario, vec![Arc::new(Budget::new(limits, RuleSet::default()))]);
     let Outcome::Suspended { asks } = bench.run().await else { panic!("a person is needed") };
-    let yes = Decisions(vec![(asks[0].call.id.clone(), Decision::Allow)]);
+    let yes = Decisions::to(&asks, [Decision::Allow]);
     let outcome = bench.agent.resume(yes).await.unwrap();
     assert_eq!(exhausted(&outcome).to_string(), "the limit of turns is reached: 2 turns");
     assert_eq!(bench.seen().len(), 2);

@@ -3,6 +3,7 @@
 //! What a line says may be wrong: it may be no entry, name entries that are not there, or have an id that is taken. It is
 //! then kept where it stands in the file, with a notice, so that whatever follows stays reachable.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use jiff::Timestamp;
@@ -145,6 +146,8 @@ impl Contents {
             name: self.tree.name().map(str::to_owned).or_else(|| header.name.clone()),
             opening: nodes.iter().find(|node| node.kind == Kind::User).map(|node| node.preview.to_string()),
             model: self.model.as_deref().map(str::to_owned),
+            turns: nodes.iter().filter(|node| node.kind == Kind::Assistant).count() as u64,
+            labels: self.tree.labels().map(|(id, label)| (id, label.to_owned())).collect(),
         }
     }
 }
@@ -158,6 +161,10 @@ pub(crate) struct Digest {
     /// The beginning of the first user message.
     pub(crate) opening: Option<String>,
     pub(crate) model: Option<String>,
+    /// Answers of models, on all branches.
+    pub(crate) turns: u64,
+    /// Marks that people set, by the entries they are on.
+    pub(crate) labels: BTreeMap<EntryId, String>,
 }
 
 #[cfg(test)]

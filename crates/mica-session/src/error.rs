@@ -89,13 +89,15 @@ pub enum SessionError {
         path: PathBuf,
     },
     /// No session has this id.
-    #[error("no session has an id that begins with {given:?}: list the sessions to see those that are there")]
+    #[error(
+        "no session has an id that begins or ends with {given:?}: list the sessions to see those that are there"
+    )]
     NotFound {
         /// What was asked for.
         given: String,
     },
     /// Several sessions have such an id.
-    #[error("{count} sessions have an id that begins with {given:?}: give more of it")]
+    #[error("{count} sessions have an id that begins or ends with {given:?}: give more of it")]
     Ambiguous {
         /// What was asked for.
         given: String,

@@ -9,6 +9,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::{NoContext, Uuid};
 
+/// Characters of a short id.
+const SHORT: usize = 8;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
@@ -20,6 +23,18 @@ macro_rules! id {
             /// A fresh id for something that is made at `time`. Ids of one millisecond do not sort.
             pub fn fresh(time: Timestamp) -> Self {
                 Self(version7(time))
+            }
+
+            /// The end of it. Ids begin with their time, so those that were made together differ at the end only.
+            pub fn short(&self) -> String {
+                let text = self.to_string();
+                text.get(text.len() - SHORT..).unwrap_or_default().to_owned()
+            }
+
+            /// Whether a text names it: by all of it, by its beginning, or by four or more characters of its end.
+            pub fn answers_to(&self, given: &str) -> bool {
+                let (text, given) = (self.to_string(), given.to_ascii_lowercase());
+                !given.is_empty() && (text.starts_with(&given) || (given.len() >= 4 && text.ends_with(&given)))
             }
         }
 
@@ -135,6 +150,24 @@ mod tests {
         assert_eq!(id.0.get_version_num(), 7);
         assert_eq!(id.0.get_timestamp().unwrap().to_unix(), (1_800_000_000, 123_000_000));
         assert_eq!(id.to_string().parse::<SessionId>().unwrap(), id);
+    }
+
+    #[test]
+    fn ids_answer_to_their_ends() {
+        let id: EntryId = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
+        assert_eq!(id.short(), "099a8057");
+        for (given, names) in [
+            ("01890a5d-ac96-774b-bcce-b302099a8057", true),
+            ("0", true),
+            ("01890A5D-", true),
+            ("8057", true),
+            ("099A8057", true),
+            ("057", false),
+            ("ac96", false),
+            ("", false),
+        ] {
+            assert_eq!(id.answers_to(given), names, "{given:?}");
+        }
     }
 
     #[test]

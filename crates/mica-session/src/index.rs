@@ -8,6 +8,7 @@
 
 mod bytes;
 
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
@@ -25,7 +26,10 @@ use crate::tree::Tree;
 use bytes::{Reader, Writer, checksum};
 
 /// Names the format. Another one gets another number, and the old ones are then as if they were not there.
-const MAGIC: &[u8; 8] = b"micaidx1";
+const MAGIC: &[u8; 8] = b"micaidx2";
+
+/// A first part that is longer is not read for a list.
+const LONGEST_COVER: u64 = 1 << 20;
 
 /// How much of the beginning and of the end of the file the fingerprint takes in.
 const SAMPLE: u64 = 4096;
@@ -104,8 +108,13 @@ pub(crate) fn load(session: &Path) -> Option<(Cover, Contents)> {
 /// Reads the first part of the index of a session.
 pub(crate) fn load_cover(session: &Path) -> Option<Cover> {
     let mut beginning = Vec::new();
-    // The names in the first part are short as a rule; a first part that is longer is as good as none.
-    File::open(paths::index(session)).ok()?.take(4096).read_to_end(&mut beginning).ok()?;
+    let file = File::open(paths::index(session)).ok()?;
+    // Names and marks are short as a rule: then one read has the first part. One that is far longer is as good as none.
+    (&file).take(4096).read_to_end(&mut beginning).ok()?;
+    let stated = beginning.get(MAGIC.len()..)?.first_chunk().map(|length| u64::from_le_bytes(*length))?;
+    if stated > beginning.len() as u64 && stated <= LONGEST_COVER {
+        (&file).take(stated).read_to_end(&mut beginning).ok()?;
+    }
     Some(decode_cover(&beginning)?.0)
 }
 
@@ -119,6 +128,12 @@ fn encode(cover: &Cover, contents: &Contents) -> Vec<u8> {
     first.text(cover.digest.name.as_deref());
     first.text(cover.digest.opening.as_deref());
     first.text(cover.digest.model.as_deref());
+    first.u64(cover.digest.turns);
+    first.u64(cover.digest.labels.len() as u64);
+    for (id, label) in &cover.digest.labels {
+        first.id(*id);
+        first.text(Some(label));
+    }
     let mut second = Writer::default();
     for (node, place) in contents.tree.nodes().iter().zip(&contents.places) {
         second.u64(place.offset);
@@ -171,9 +186,20 @@ fn decode_cover(all: &[u8]) -> Option<(Cover, &[u8])> {
             name: first.text()?.map(str::to_owned),
             opening: first.text()?.map(str::to_owned),
             model: first.text()?.map(str::to_owned),
+            turns: first.u64()?,
+            labels: labels(&mut first)?,
         },
     };
     Some((cover, rest))
+}
+
+fn labels(first: &mut Reader<'_>) -> Option<BTreeMap<EntryId, String>> {
+    let mut labels = BTreeMap::new();
+    for _ in 0..first.u64()? {
+        let id = EntryId::from_bytes(first.array()?);
+        labels.insert(id, first.text()??.to_owned());
+    }
+    Some(labels)
 }
 
 fn decode_nodes(cover: &Cover, rest: &[u8]) -> Option<Contents> {

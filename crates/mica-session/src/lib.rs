@@ -60,6 +60,6 @@ pub use mica_ai::Message;
 pub use node::{Kind, Link, Node, PREVIEW};
 pub use notice::Notice;
 pub use session::{Access, Clock, Entries, Session};
-pub use sessions::{Goes, Listing, Retention, Sessions, Summary, Why};
+pub use sessions::{Goes, Listing, Plan, Retention, Sessions, Spared, Summary, Why};
 pub use tree::{Live, Row, Tree, TreeError};
 pub use unfinished::{Unfinished, unfinished};

@@ -52,6 +52,13 @@ impl Drop for Lock {
     }
 }
 
+/// Whether somebody writes to a session now. Looks only: makes no file.
+pub(crate) fn is_held(session: &Path) -> bool {
+    let Ok(file) = File::open(beside(session)) else { return false };
+    // A lock file that nobody holds is locked and let go again; shared, so that looking twice at once is no holder.
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
 /// Where the lock of a session is.
 pub(crate) fn beside(session: &Path) -> PathBuf {
     crate::paths::sidecar(session, "lock")
@@ -90,7 +97,9 @@ mod tests {
             SessionError::Locked { pid, .. } => assert_eq!(pid, Some(std::process::id())),
             other => panic!("{other}"),
         }
+        assert!(is_held(&session));
         drop(first);
+        assert!(!is_held(&session));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         Lock::take(&session).unwrap();
     }

@@ -56,10 +56,16 @@ pub(crate) fn blobs(session: &Path) -> PathBuf {
     session.with_extension("blobs")
 }
 
-/// All files that belong to a session but its own, as far as they are there. The lock is not among them.
+/// Where long results of tools are kept in full.
+pub(crate) fn spill(session: &Path) -> PathBuf {
+    session.with_extension("spill")
+}
+
+/// All files and folders that belong to a session but its own file: those beside it whose names begin like its name, also
+/// what others put there. The lock is not among them.
 pub(crate) fn companions(session: &Path) -> Vec<PathBuf> {
-    let own = session.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let prefix = format!("{own}.");
+    let stem = session.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let prefix = format!("{stem}.");
     let lock = crate::lock::beside(session);
     let folder = session.parent().and_then(|folder| std::fs::read_dir(folder).ok());
     let mut found: Vec<PathBuf> = folder
@@ -69,10 +75,9 @@ pub(crate) fn companions(session: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(&prefix) && *path != lock
+            name.starts_with(&prefix) && *path != lock && path != session
         })
         .collect();
-    found.push(blobs(session));
     found.sort_unstable();
     found
 }

@@ -5,6 +5,7 @@
 
 mod open;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use mica_ai::Message;
 
 use crate::blob::{self, Limits};
 use crate::contents::{Contents, Place};
-use crate::entry::{Body, Entry, Header};
+use crate::entry::{Body, BranchSummary, Entry, Header};
 use crate::error::SessionError;
 use crate::files::{Appender, Durability};
 use crate::id::{EntryId, EntryIds};
@@ -28,7 +29,7 @@ use crate::source::Source;
 use crate::tree::{Tree, TreeError};
 use crate::unfinished::{Unfinished, unfinished};
 
-pub(crate) use open::{Means, create, open, read_first_line};
+pub(crate) use open::{Means, create, draft, open, read_first_line};
 
 /// What tells the time. Libraries have no clock of their own.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -56,9 +57,16 @@ pub struct Session {
 }
 
 struct Writer {
-    appender: Appender,
+    to: To,
     ids: EntryIds,
-    _lock: Lock,
+}
+
+/// Where a writer writes to.
+enum To {
+    /// The session's file, which nobody else may write to.
+    File { appender: Appender, _lock: Lock },
+    /// Nothing yet: the file is made for the first entry.
+    Draft(Means),
 }
 
 /// Entries that were read, and what was wrong with them.
@@ -111,6 +119,11 @@ impl Session {
         if self.writer.is_some() { Access::Write } else { Access::Read }
     }
 
+    /// Whether nothing was appended yet and there is no file: see [`Sessions::draft`](crate::Sessions::draft).
+    pub fn is_draft(&self) -> bool {
+        matches!(&self.writer, Some(Writer { to: To::Draft(_), .. }))
+    }
+
     /// Appends an entry at the leaf, and moves the leaf to it unless it stands aside.
     ///
     /// # Errors
@@ -139,12 +152,13 @@ impl Session {
         let Some(length) = length else {
             return Err(SessionError::TooLarge { bytes: line.len(), limit: self.limits.line });
         };
-        let folder = paths::blobs(&self.path);
+        // Last of all, so that an entry that is refused leaves nothing behind.
+        let path = self.path.clone();
+        let appender = self.appender()?;
+        let folder = paths::blobs(&path);
         blobs.iter().try_for_each(|one| blob::keep(&folder, one))?;
-        let offset = writer
-            .appender
-            .append(&line, durability)
-            .map_err(|source| SessionError::Append { path: self.path.clone(), source })?;
+        let offset =
+            appender.append(&line, durability).map_err(|source| SessionError::Append { path, source })?;
         self.contents.append(&node, Place { offset, length }, line::model_of(&entry.body))?;
         self.refresh_index();
         Ok(entry.id)
@@ -160,6 +174,59 @@ impl Session {
             self.append(Body::Leaf { target: to }, Durability::Lazy)?;
         }
         Ok(from)
+    }
+
+    /// Moves the leaf as [`Session::navigate`] does, and keeps there what happened on the branch that is left. Answers
+    /// the entry that says so, which is the leaf then.
+    ///
+    /// From an empty branch there is nothing to keep: the leaf only moves, and the answer is `None`.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    pub fn navigate_with(
+        &mut self,
+        to: Option<EntryId>,
+        summary: &str,
+    ) -> Result<Option<EntryId>, SessionError> {
+        let Some(from) = self.navigate(to)? else { return Ok(None) };
+        let summary = BranchSummary { from, summary: summary.to_owned(), files: BTreeMap::new() };
+        self.append(Body::BranchSummary(summary), Durability::Now).map(Some)
+    }
+
+    /// Undoes the compaction in force: goes to before it, and says again there what came after it, marks included. What
+    /// was stays as a branch. Answers the compaction; `None` when there is none.
+    ///
+    /// # Errors
+    /// As [`Session::append`]. The leaf is then where it was, if the disk takes that much.
+    pub fn uncompact(&mut self) -> Result<Option<EntryId>, SessionError> {
+        let was = self.tree().leaf();
+        let live = self.tree().live(was);
+        let Some(compaction) = live.compaction else { return Ok(None) };
+        let before = self.tree().node(compaction).and_then(|node| node.parent);
+        let later = self.entries(live.later)?.entries;
+        self.navigate(before)?;
+        let again = self.say_again(later);
+        if let Err(error) = again {
+            let _ = self.navigate(was);
+            return Err(error);
+        }
+        self.sync()?;
+        Ok(Some(compaction))
+    }
+
+    fn say_again(&mut self, entries: Vec<Entry>) -> Result<(), SessionError> {
+        for entry in entries {
+            // What was not understood cannot be written; it stays where it is.
+            if matches!(entry.body, Body::Unknown { .. } | Body::Malformed { .. }) {
+                continue;
+            }
+            let label = self.tree().label(entry.id).map(str::to_owned);
+            let copy = self.append(entry.body, Durability::Lazy)?;
+            if let Some(label) = label {
+                self.label(copy, Some(&label))?;
+            }
+        }
+        Ok(())
     }
 
     /// Marks an entry, or takes its mark away.
@@ -184,8 +251,10 @@ impl Session {
     /// When the disk refuses.
     pub fn sync(&mut self) -> Result<(), SessionError> {
         match &mut self.writer {
-            Some(writer) => writer.appender.sync().map_err(SessionError::io("sync", &self.path)),
-            None => Ok(()),
+            Some(Writer { to: To::File { appender, .. }, .. }) => {
+                appender.sync().map_err(SessionError::io("sync", &self.path))
+            }
+            _ => Ok(()),
         }
     }
 

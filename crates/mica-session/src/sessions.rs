@@ -12,13 +12,13 @@ use crate::entry::{ForkedFrom, Header, Version};
 use crate::error::SessionError;
 use crate::files;
 use crate::id::{EntryId, SessionId};
-use crate::lock::Lock;
+use crate::lock::{self, Lock};
 use crate::paths;
 use crate::session::{self, Access, Clock, Means, Session};
 use crate::tree::TreeError;
 use crate::upcast;
 
-pub use retention::{Goes, Retention, Why};
+pub use retention::{Goes, Plan, Retention, Spared, Why};
 pub use summary::{Listing, Summary};
 
 /// All sessions below one folder.
@@ -58,6 +58,13 @@ impl Sessions {
     pub fn create(&self, project: &Path, name: Option<&str>) -> Result<Session, SessionError> {
         let header = self.header(project.to_string_lossy().into_owned(), name.map(str::to_owned), None);
         session::create(&self.place(project, &header), &header, &[], &self.means)
+    }
+
+    /// Begins a session that leaves nothing behind until something is said: its id and its path are known, and its file
+    /// is made, and locked, with the first entry.
+    pub fn draft(&self, project: &Path, name: Option<&str>) -> Session {
+        let header = self.header(project.to_string_lossy().into_owned(), name.map(str::to_owned), None);
+        session::draft(&self.place(project, &header), header, &self.means)
     }
 
     /// Opens a session's file. With [`Access::Write`] a torn tail is mended.
@@ -111,23 +118,30 @@ impl Sessions {
         Ok(fork)
     }
 
-    /// The session whose id begins with these characters.
+    /// The session that a text names: see [`SessionId::answers_to`].
     ///
     /// # Errors
     /// When there is none, or more than one.
-    pub fn find(&self, prefix: &str) -> Result<PathBuf, SessionError> {
-        let given = prefix.to_owned();
-        let wanted = prefix.to_ascii_lowercase();
-        let mut found: Vec<PathBuf> = self
-            .files(None)
-            .into_iter()
-            .filter(|path| paths::id_in_name(path).is_some_and(|id| id.to_string().starts_with(&wanted)))
-            .collect();
+    pub fn find(&self, given: &str) -> Result<PathBuf, SessionError> {
+        let mut found = self.matching(given);
+        let given = given.to_owned();
         match (found.len(), found.pop()) {
             (1, Some(path)) => Ok(path),
             (0, _) => Err(SessionError::NotFound { given }),
             (count, _) => Err(SessionError::Ambiguous { given, count }),
         }
+    }
+
+    /// All sessions that a text names, in no particular order.
+    pub fn matching(&self, given: &str) -> Vec<PathBuf> {
+        let mut found = self.files(None);
+        found.retain(|path| paths::id_in_name(path).is_some_and(|id| id.answers_to(given)));
+        found
+    }
+
+    /// Whether somebody writes to a session now.
+    pub fn is_open(&self, path: &Path) -> bool {
+        lock::is_held(path)
     }
 
     /// Names a session that is not open.

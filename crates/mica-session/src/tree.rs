@@ -202,6 +202,15 @@ impl Tree {
         self.places.get(&id).map(|place| &self.nodes[*place as usize])
     }
 
+    /// The entries of the conversation that a text names: see [`EntryId::answers_to`]. What stands aside is not among
+    /// them.
+    pub fn find(&self, given: &str) -> Vec<&Node> {
+        if let Some(node) = given.parse().ok().and_then(|id| self.node(id)) {
+            return vec![node];
+        }
+        self.nodes.iter().filter(|node| !node.kind.is_aside() && node.id.answers_to(given)).collect()
+    }
+
     /// The place of an entry in [`Tree::nodes`].
     pub fn position(&self, id: EntryId) -> Option<usize> {
         self.places.get(&id).map(|place| *place as usize)

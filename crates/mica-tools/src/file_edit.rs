@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 use async_trait::async_trait;
 use mica_agent::{
-    Access, Approval, Args, Effect, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec, typed::schema_of,
+    Access, Approval, Args, Effect, Preview, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec,
+    typed::schema_of,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,10 +21,11 @@ use crate::file_read::editable;
 use crate::file_use::FileUse;
 use crate::matching::{Count, MANY, NotFound, Replacement, Tolerance, find};
 use crate::nearest::nearest;
-use crate::resolve::Found;
+use crate::preview::preview;
+use crate::resolve::{Found, Place};
 use crate::seen::Known;
 use crate::store;
-use crate::text::{encode, lines};
+use crate::text::{Encoding, encode, lines};
 use crate::workspace::Workspace;
 
 /// The name models call it by.
@@ -95,6 +97,16 @@ impl Tool for FileEdit {
         self.workspace.touched(args.get("path").and_then(|path| path.as_str()))
     }
 
+    async fn preview(&self, args: &Args) -> Option<Preview> {
+        let args: FileEditArgs = read(args.clone()).ok()?;
+        let workspace = self.workspace.clone();
+        preview(move || {
+            let planned = plan(&workspace, args)?;
+            Ok((planned.place.shown(), planned.before, planned.made.text))
+        })
+        .await
+    }
+
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let args: FileEditArgs = read(args)?;
         let workspace = self.workspace.clone();
@@ -102,16 +114,30 @@ impl Tool for FileEdit {
     }
 }
 
-fn edit(workspace: &Workspace, args: FileEditArgs, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+/// An edit that can be made, and has not been.
+struct Planned {
+    place: Place,
+    bytes: Vec<u8>,
+    before: String,
+    encoding: Encoding,
+    made: Made,
+}
+
+fn plan(workspace: &Workspace, args: FileEditArgs) -> Result<Planned, ToolError> {
     let place = workspace.writable(&args.path)?;
     if place.found() == Found::Nothing {
         workspace.existing(&args.path)?;
     }
     let edits = asked(args)?;
     let bytes = place.read(workspace.limits().file_bytes)?;
-    let (text, encoding) = editable(&place, &bytes)?;
+    let (before, encoding) = editable(&place, &bytes)?;
+    let made = make(&place.shown(), &before, &edits).map_err(ToolError::new)?;
+    Ok(Planned { place, bytes, before, encoding, made })
+}
+
+fn edit(workspace: &Workspace, args: FileEditArgs, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+    let Planned { place, bytes, before: text, encoding, made } = plan(workspace, args)?;
     let shown = place.shown();
-    let made = make(&shown, &text, &edits).map_err(ToolError::new)?;
     let after = encode(&made.text, encoding);
     let (path, was, is) = (place.path(), Digest::of(&bytes), Digest::of(&after));
     let stale = workspace.seen().known(&path, was) == Known::Stale;

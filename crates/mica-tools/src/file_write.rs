@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use mica_agent::{
-    Access, Approval, Args, Effect, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec, typed::schema_of,
+    Access, Approval, Args, Effect, Preview, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec,
+    typed::schema_of,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,6 +14,7 @@ use crate::diff::diff;
 use crate::digest::Digest;
 use crate::file_read::editable;
 use crate::file_use::FileUse;
+use crate::preview::preview;
 use crate::resolve::{Found, Place};
 use crate::seen::Known;
 use crate::store;
@@ -62,6 +64,16 @@ impl Tool for FileWrite {
         self.workspace.touched(args.get("path").and_then(|path| path.as_str()))
     }
 
+    async fn preview(&self, args: &Args) -> Option<Preview> {
+        let args: FileWriteArgs = read(args.clone()).ok()?;
+        let workspace = self.workspace.clone();
+        preview(move || {
+            let planned = plan(&workspace, &args)?;
+            Ok((planned.place.shown(), planned.before, planned.content))
+        })
+        .await
+    }
+
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let args: FileWriteArgs = read(args)?;
         let workspace = self.workspace.clone();
@@ -69,10 +81,21 @@ impl Tool for FileWrite {
     }
 }
 
-fn write(workspace: &Workspace, args: &FileWriteArgs, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+/// A file that can be written, and has not been.
+struct Planned {
+    place: Place,
+    /// What is there. `None`: nothing is.
+    bytes: Option<Vec<u8>>,
+    before: String,
+    content: String,
+    encoding: Encoding,
+}
+
+fn plan(workspace: &Workspace, args: &FileWriteArgs) -> Result<Planned, ToolError> {
     let place = workspace.writable(&args.path)?;
     if place.found() == Found::Nothing {
-        return put(workspace, &place, None, "", &args.content, Encoding::Utf8, cx);
+        let content = args.content.clone();
+        return Ok(Planned { place, bytes: None, before: String::new(), content, encoding: Encoding::Utf8 });
     }
     let bytes = place.read(workspace.limits().file_bytes)?;
     // An empty file has nothing to lose, and a call that was made before a crash finds its own work.
@@ -87,7 +110,7 @@ fn write(workspace: &Workspace, args: &FileWriteArgs, cx: &ToolCx) -> Result<Too
         (before, encoding)
     };
     let content = kept(&before, &args.content);
-    put(workspace, &place, Some(bytes), &before, &content, encoding, cx)
+    Ok(Planned { place, bytes: Some(bytes), before, content, encoding })
 }
 
 /// Refuses to replace what the model does not know.
@@ -117,16 +140,9 @@ fn kept(before: &str, content: &str) -> String {
     content
 }
 
-fn put(
-    workspace: &Workspace,
-    place: &Place,
-    bytes: Option<Vec<u8>>,
-    before: &str,
-    content: &str,
-    encoding: Encoding,
-    cx: &ToolCx,
-) -> Result<ToolOutput, ToolError> {
-    let after = encode(content, encoding);
+fn write(workspace: &Workspace, args: &FileWriteArgs, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+    let Planned { place, bytes, before, content, encoding } = plan(workspace, args)?;
+    let after = encode(&content, encoding);
     let path = place.path();
     let shown = place.shown();
     if bytes.as_deref() == Some(after.as_slice()) {
@@ -134,9 +150,9 @@ fn put(
         return Ok(ToolOutput::text(format!("{shown} already has this content; nothing was written.")));
     }
     let created = bytes.is_none();
-    store::put(workspace, place, bytes, &after, cx)?;
+    store::put(workspace, &place, bytes, &after, cx)?;
     workspace.seen().wrote(&path, Digest::of(&after));
-    let change = diff(&shown, before, content, workspace.limits().diff_bytes);
+    let change = diff(&shown, &before, &content, workspace.limits().diff_bytes);
     let text = if created {
         format!("Created {shown} ({} lines, {} bytes).", change.added, after.len())
     } else {

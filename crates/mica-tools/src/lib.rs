@@ -44,6 +44,7 @@ mod near;
 mod nearest;
 mod open;
 mod pattern;
+mod preview;
 pub mod resolve;
 mod seen;
 mod store;

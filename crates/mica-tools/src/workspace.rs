@@ -52,12 +52,14 @@ impl Workspace {
         })
     }
 
-    /// Lets tools read, but not write, another folder that exists: where large results were put, for example.
+    /// Lets tools read, but not write, another folder: where large results are put, for example. It may be made later;
+    /// a link that is put there instead leads nowhere.
     ///
     /// # Errors
-    /// [`FileError`] when it does not, or is not a folder.
+    /// [`FileError`] when something that is no folder is there; and as long as nothing is there, when its path is not
+    /// absolute or has `..` in the part that is missing.
     pub fn with_readable(mut self, other: impl AsRef<Path>) -> Result<Self, FileError> {
-        self.readable = self.readable.iter().cloned().chain([folder(other.as_ref())?]).collect();
+        self.readable = self.readable.iter().cloned().chain([coming(other.as_ref())?]).collect();
         Ok(self)
     }
 
@@ -160,6 +162,22 @@ impl Workspace {
     pub(crate) fn touched(&self, path: Option<&str>) -> Vec<Resource> {
         let place = path.and_then(|path| self.resolve(path).ok());
         place.map(|place| Resource::file(place.path())).into_iter().collect()
+    }
+}
+
+/// The canonical path of a folder, as far as it exists. What does not exist has no links in it.
+fn coming(path: &Path) -> Result<PathBuf, FileError> {
+    let shown = || path.display().to_string();
+    if fs::symlink_metadata(path).is_ok() {
+        return folder(path);
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) if path.is_absolute() => Ok(coming(parent)?.join(name)),
+        // What `..` means below a folder that is not there, nobody can say.
+        _ => Err(FileError::BadPath {
+            path: shown(),
+            reason: "it is not absolute, or has `..` in what is not there",
+        }),
     }
 }
 

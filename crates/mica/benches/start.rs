@@ -2,7 +2,8 @@
 //!
 //! The real binary against a model on loopback that notes when bytes come and go. The floors, measured in the same
 //! run, are what no such program can go below: starting a process at all, starting one that makes a single request
-//! with the same HTTP client, that process's memory, and waiting for the disk once.
+//! with the same HTTP client, that process's memory; and between turns, asking again at once with a body of the same
+//! size, and writing the same bytes and waiting for the disk once. A slow machine or a busy disk shows in those.
 
 #![allow(
     clippy::print_stdout,
@@ -31,6 +32,13 @@ const BETWEEN: Duration = Duration::from_millis(1);
 const MEMORY_KB: u64 = 30 * 1024;
 /// Says to this program that it is the floor's process, and what to ask.
 const FLOOR: &str = "MICA_BENCH_FLOOR";
+/// Says to the floor's process how many times to ask after the first one.
+const FLOOR_TURNS: &str = "MICA_BENCH_FLOOR_TURNS";
+/// Bytes of a first request, and what a turn adds: as mica sends them here.
+const FIRST_BODY: usize = 9_000;
+const TURN_BODY: usize = 2_200;
+/// Bytes that a turn writes to a session: an answer, a result, and the mark of the next turn.
+const TURN_ENTRIES: [usize; 3] = [520, 2_290, 150];
 
 fn main() {
     if let Some(url) = std::env::var_os(FLOOR) {
@@ -54,17 +62,22 @@ fn main() {
     }
 
     println!("end of an answer to the next request, {TURNS} tool turns");
-    println!("  {:<44} {:>9}", "floor: waiting for the disk once", ms(disk()));
     let floor_memory = long(&Stage::new(0), &mut floor_command).1;
+    let (asking, _) = long(&Stage::new(TURNS), &mut floor_command);
     let mut memory = Vec::new();
+    // Before and after what is measured: a disk that others use is not the same from one second to the next.
+    let mut waiting = disk();
     for (what, more) in [("not kept", &["--no-session"][..]), ("in a session", &[])] {
-        let (mut between, peak) = long(&Stage::new(TURNS), &mut |stage| stage.mica(more));
+        let (between, peak) = long(&Stage::new(TURNS), &mut |stage| stage.mica(more));
         assert_eq!(between.len(), TURNS, "{what}");
-
-        between.sort();
-        let (p50, p95) = (between[TURNS / 2], between[TURNS * 95 / 100]);
+        let (p50, p95) = percentiles(between);
         bar(&format!("{what}, p50 (p95 {})", ms(p95)), ms(p50), ms(BETWEEN), p50 < BETWEEN);
         memory.push((what, peak));
+    }
+    waiting.extend(disk());
+    for (what, times) in [("the HTTP client alone", asking), ("the disk alone", waiting)] {
+        let (p50, p95) = percentiles(times);
+        println!("  {:<44} {:>9}", format!("floor: {what}, p50 (p95 {})", ms(p95)), ms(p50));
     }
 
     println!("most resident memory until the last request, {TURNS} tool turns");
@@ -77,26 +90,32 @@ fn main() {
     }
 }
 
-/// The floor's process: the HTTP client, one request.
+/// The floor's process: the HTTP client, and requests one after the other.
 fn bare(url: &str) {
+    let turns: usize = std::env::var(FLOOR_TURNS).unwrap().parse().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let response = client.post(format!("{url}/chat/completions")).body("{}").send().await.unwrap();
-        response.bytes().await.unwrap();
+        let mut body = if turns == 0 { "{}".to_owned() } else { "x".repeat(FIRST_BODY) };
+        for _ in 0..=turns {
+            let request = client.post(format!("{url}/chat/completions")).body(body.clone());
+            request.send().await.unwrap().bytes().await.unwrap();
+            body.push_str(&"x".repeat(TURN_BODY));
+        }
     });
 }
 
 fn floor_command(stage: &Stage) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.env_clear().env(FLOOR, stage.url());
+    command.env_clear().env(FLOOR, stage.url()).env(FLOOR_TURNS, stage.turns.to_string());
     command
 }
 
 /// A project, a home, and a model that asks for so many files before it is done.
 struct Stage {
     folder: tempfile::TempDir,
+    turns: usize,
     address: String,
     noted: Arc<Mutex<Noted>>,
 }
@@ -130,7 +149,7 @@ impl Stage {
                 std::thread::spawn(move || serve(stream.unwrap(), turns, &shared));
             }
         });
-        Self { folder, address, noted }
+        Self { folder, turns, address, noted }
     }
 
     fn url(&self) -> String {
@@ -247,16 +266,23 @@ fn peak(process: u32) -> u64 {
     line.trim().trim_end_matches(" kB").trim().parse().unwrap()
 }
 
-/// Appending a line to a file and waiting until it is on the disk.
-fn disk() -> Duration {
+/// What the turns of a session write, appended to a file, and the wait until it is on the disk.
+fn disk() -> Vec<Duration> {
     let folder = tempfile::tempdir().unwrap();
     let mut file = std::fs::File::create(folder.path().join("log")).unwrap();
-    middle((0..STARTS).map(|_| {
-        timed(|| {
-            file.write_all(&[b'x'; 400]).unwrap();
-            file.sync_data().unwrap();
-        })
-    }))
+    let mut turn = || {
+        for entry in TURN_ENTRIES {
+            file.write_all(&vec![b'x'; entry]).unwrap();
+        }
+        file.sync_data().unwrap();
+    };
+    (0..TURNS).map(|_| timed(&mut turn)).collect()
+}
+
+/// The median, and what 19 of 20 are below.
+fn percentiles(mut times: Vec<Duration>) -> (Duration, Duration) {
+    times.sort();
+    (times[times.len() / 2], times[times.len() * 95 / 100])
 }
 
 fn timed(work: impl FnOnce()) -> Duration {

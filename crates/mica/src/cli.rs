@@ -25,7 +25,7 @@ pub struct Cli {
 pub enum Command {
     /// Drive an agent over a pipe: JSON lines in, JSON lines out
     Rpc,
-    /// Look at, export, fork and delete sessions
+    /// Look at, mark, go back in, export, fork and delete sessions
     Sessions {
         /// What to do with them
         #[command(subcommand)]
@@ -79,18 +79,83 @@ pub enum SessionsCommand {
         /// Of all projects, not only this one
         #[arg(long)]
         all: bool,
-        /// As JSON
+        /// As JSON: the same as --format json
         #[arg(long)]
         json: bool,
+        /// For people, or for programs
+        #[arg(long, value_enum, default_value_t)]
+        format: Form,
     },
     /// Show one
     Show {
-        /// Its id, or the beginning of it
+        /// Its id, or the beginning or the end of it
         id: String,
+    },
+    /// Show the tree of one: what was said, where it forks, and where the conversation stands
+    Tree {
+        /// Its id, or the beginning or the end of it
+        id: String,
+        /// With the entries that only the program reads
+        #[arg(long)]
+        all: bool,
+        /// For people, or for programs
+        #[arg(long, value_enum, default_value_t)]
+        format: Form,
+    },
+    /// Mark an entry. Sessions with marks are not pruned
+    Label {
+        /// The session's id, or the beginning or the end of it
+        id: String,
+        /// The entry: its id, the beginning or the end of it, its label, or `leaf`
+        entry: String,
+        /// The mark
+        #[arg(required_unless_present = "remove")]
+        text: Vec<String>,
+        /// Take the mark away
+        #[arg(long, conflicts_with = "text")]
+        remove: bool,
+    },
+    /// Name one
+    Name {
+        /// Its id, or the beginning or the end of it
+        id: String,
+        /// The name
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
+    /// Go on from another entry. What was said since stays, as a branch
+    Goto {
+        /// The session's id, or the beginning or the end of it
+        id: String,
+        /// The entry: its id, the beginning or the end of it, its label, `leaf`, or `start` for before the first
+        entry: String,
+        /// What the model should know of the branch that is left
+        #[arg(long, value_name = "TEXT")]
+        summary: Option<String>,
+    },
+    /// Undo the last compaction: everything is in the window again
+    Uncompact {
+        /// Its id, or the beginning or the end of it
+        id: String,
+    },
+    /// Delete old sessions of every project. Says what goes and why, and asks; --yes does not ask
+    Prune {
+        /// Those that did not change for so many days
+        #[arg(long, value_name = "DAYS")]
+        older_than: Option<u32>,
+        /// All but the newest so many of each project
+        #[arg(long, value_name = "N")]
+        keep: Option<usize>,
+        /// The oldest of each project, until the rest takes no more than this: 500MB, 2GiB
+        #[arg(long, value_name = "SIZE")]
+        max_size: Option<String>,
+        /// Only say what would go
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Write one as a document to standard output, or to a file
     Export {
-        /// Its id, or the beginning of it
+        /// Its id, or the beginning or the end of it
         id: String,
         /// The form
         #[arg(long, value_enum, default_value_t = ExportForm::Markdown)]
@@ -101,18 +166,28 @@ pub enum SessionsCommand {
     },
     /// Begin a new session with what one said until an entry
     Fork {
-        /// Its id, or the beginning of it
+        /// Its id, or the beginning or the end of it
         id: String,
-        /// The entry; the current one when absent
+        /// The entry: its id, the beginning or the end of it, or its label; the current one when absent
         #[arg(long)]
         at: Option<String>,
     },
     /// Delete sessions
     Rm {
-        /// Their ids, or the beginnings of them
+        /// Their ids, or the beginnings or the ends of them
         #[arg(required = true)]
         ids: Vec<String>,
     },
+}
+
+/// Who reads it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// People
+    #[default]
+    Text,
+    /// Programs
+    Json,
 }
 
 /// The form of an exported session.
@@ -150,7 +225,7 @@ pub struct RunFlags {
     /// Go on with the newest session of this folder
     #[arg(long = "continue", short = 'c', conflicts_with = "resume", global = true)]
     pub go_on: bool,
-    /// Go on with this session: its id, or the beginning of it
+    /// Go on with this session: its id, or the beginning or the end of it
     #[arg(long, value_name = "ID", global = true)]
     pub resume: Option<String>,
     /// Keep no session

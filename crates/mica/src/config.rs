@@ -57,6 +57,9 @@ pub struct Values {
     /// Ends of a run.
     #[serde(default)]
     pub limits: LimitValues,
+    /// How long sessions are kept.
+    #[serde(default)]
+    pub sessions: SessionValues,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,
@@ -81,6 +84,18 @@ pub struct LimitValues {
     pub idle: Option<u64>,
 }
 
+/// How long sessions are kept. What is 0 limits nothing.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionValues {
+    /// Days that a session stays unchanged before it goes.
+    pub keep_days: Option<u32>,
+    /// Sessions of each project that stay.
+    pub keep: Option<usize>,
+    /// How much of each project stays: `500MB`, `2GiB`.
+    pub max_size: Option<String>,
+}
+
 const BUILT_IN: &str = include_str!("config/default.toml");
 
 /// Variables that stand for a setting.
@@ -102,7 +117,15 @@ impl Config {
         let project = project_file(&surroundings.folder);
         if let Some(text) = text_of(&project)? {
             if trust::is_trusted(surroundings, &text) {
-                config.add(project.display().to_string(), parse(&text, &project.display().to_string())?);
+                let mut table = parse(&text, &project.display().to_string())?;
+                if table.remove("sessions").is_some() {
+                    config.notes.push(format!(
+                        "[sessions] in {} is not used: which sessions of every project go is yours to say, in {}",
+                        project.display(),
+                        user.display()
+                    ));
+                }
+                config.add(project.display().to_string(), table);
             } else {
                 config.notes.push(format!(
                     "{} is not used, because it is not trusted: read it, then run `mica trust`",

@@ -1,30 +1,23 @@
 //! The plain interactive mode: a prompt, streaming text, tool lines, questions. What is typed while a run goes on steers
 //! it; Ctrl-C stops it.
 
+mod asking;
+mod slash;
+
 use anyhow::Result;
-use mica_agent::{Ask, Decision, Decisions, Outcome};
+use mica_agent::{Ask, Decisions, Outcome};
 use mica_ai::Content;
-use mica_policy::mode::Mode;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::keeping::Keeper;
 use crate::questions::Question;
-use crate::render::text::{TextPrinter, brief};
+use crate::render::question::Length;
+use crate::render::text::TextPrinter;
+use crate::surroundings::Surroundings;
 use crate::terminal::{Input, Terminal};
 use crate::work::Work;
-
-const HELP: &str = "\
-/help              this
-/mode [MODE]       how much may be done: ask, plan or edit
-/compact [FOCUS]   summarise the conversation before the next answer
-/usage             what the last run took, and how full the window is
-/tools             what the model can call
-/model             which model is asked, and where
-/session           where this is kept
-/quit              leave (also Ctrl-D)
-
-While the agent works, what you type joins before its next step; Ctrl-C stops it.
-";
+use asking::Open;
+use slash::Said;
 
 /// Talks with a person until they leave.
 ///
@@ -33,37 +26,30 @@ While the agent works, what you type joins before its next step; Ctrl-C stops it
 #[allow(clippy::print_stdout, reason = "a program speaks")]
 pub async fn run(
     work: &Work,
+    surroundings: &Surroundings,
     printer: &TextPrinter,
     mut terminal: Terminal,
     mut questions: mpsc::Receiver<Question>,
 ) -> Result<()> {
-    println!(
-        "mica  {} at {}  ({} mode; /help)",
-        work.choice.model.name,
-        work.choice.endpoint.name,
-        work.mode.get().name()
-    );
+    let choice = work.choice();
+    let mode = work.mode.get().name();
+    println!("mica  {} at {}  ({mode} mode; /help)", choice.model.name, choice.endpoint.name);
     // A run that was waiting for this person goes on with their answers.
     if let Some(waiting) = work.keeper.as_ref().and_then(Keeper::waiting) {
         let (reply, answers) = oneshot::channel();
-        let asks = waiting.asks.clone();
+        let asks = seen_anew(work, waiting.asks.clone()).await;
         let running = async {
             match answers.await {
                 Err(_) => Ok(Outcome::Suspended { asks: waiting.asks }),
-                Ok(given) => {
-                    let ids = waiting.asks.into_iter().map(|ask| ask.call.id);
-                    work.resume_waiting(Decisions(ids.zip(given).collect())).await
-                }
+                Ok(given) => work.resume_waiting(Decisions::to(&waiting.asks, given)).await,
             }
         };
-        let open = Open { question: Question { asks, reply }, given: Vec::new() };
-        open.ask(printer);
-        attend(work, running, Some(open), printer, &mut terminal, &mut questions).await?;
+        attend(work, running, Some(Question { asks, reply }), printer, &mut terminal, &mut questions).await?;
     }
     loop {
         let line = match terminal.line(&format!("{}> ", work.mode.get().name())).await {
             Input::Line(line) => line,
-            Input::Interrupt => continue,
+            Input::Interrupt | Input::Cleared => continue,
             Input::End => return Ok(()),
         };
         let line = line.trim();
@@ -71,8 +57,8 @@ pub async fn run(
             continue;
         }
         if let Some(command) = line.strip_prefix('/') {
-            match command_of(work, command).await {
-                Said::Text(text) => println!("{}", text.trim_end()),
+            match slash::command(work, surroundings, &mut terminal, command).await {
+                Said::Text(text) => printer.tell(&text),
                 Said::Quit => return Ok(()),
             }
             continue;
@@ -85,13 +71,13 @@ pub async fn run(
 async fn attend(
     work: &Work,
     running: impl Future<Output = Result<Outcome>>,
-    open: Option<Open>,
+    asked: Option<Question>,
     printer: &TextPrinter,
     terminal: &mut Terminal,
     questions: &mut mpsc::Receiver<Question>,
 ) -> Result<()> {
     terminal.watch();
-    let outcome = listen(work, running, open, printer, terminal, questions).await;
+    let outcome = listen(work, running, asked, printer, terminal, questions).await;
     terminal.unwatch().await;
     match outcome? {
         Outcome::Completed => {}
@@ -129,109 +115,74 @@ pub fn for_person(error: &mica_agent::RunError) -> String {
 async fn listen(
     work: &Work,
     running: impl Future<Output = Result<Outcome>>,
-    mut open: Option<Open>,
+    asked: Option<Question>,
     printer: &TextPrinter,
     terminal: &mut Terminal,
     questions: &mut mpsc::Receiver<Question>,
 ) -> Result<Outcome> {
     tokio::pin!(running);
+    // A question that waits until what was being typed is out of the way, and the one that is being answered.
+    let (mut next, mut open): (Option<Question>, Option<Open>) = (asked, None);
+    if next.is_some() {
+        terminal.put_aside();
+    }
     loop {
         tokio::select! {
             outcome = &mut running => return outcome,
             Some(question) = questions.recv() => {
-                let asking = Open { question, given: Vec::new() };
-                asking.ask(printer);
-                open = Some(asking);
+                next = Some(question);
+                terminal.put_aside();
             }
             typed = terminal.typed() => {
                 match (typed, open.take()) {
-                (Some(Input::Line(line)), Some(asked)) => open = asked.answered(&line, printer),
-                (Some(Input::Line(line)), None) if !line.trim().is_empty() => match work.agent.steer(line.trim()) {
-                    Ok(()) => printer.say("…", "joins before the next step"),
-                    Err(full) => printer.say("✗", &full.to_string()),
-                },
-                (Some(Input::Line(_)), None) => {}
-                (Some(Input::Interrupt | Input::End) | None, _) => work.agent.abort(),
-            }
+                    (Some(Input::Cleared), answering) => match next.take() {
+                        Some(question) => open = Some(begun(question, printer)),
+                        None => open = answering,
+                    },
+                    (Some(Input::Line(line)), Some(asked)) => {
+                        open = asked.answered(&line, printer);
+                        if open.is_none() {
+                            terminal.give_back();
+                        }
+                    }
+                    (Some(Input::Line(line)), None) if slash::is_command(&line) => {
+                        let said = slash::meanwhile(work, line.trim().trim_start_matches('/')).await;
+                        printer.say("…", said.trim_end());
+                    }
+                    (Some(Input::Line(line)), None) if !line.trim().is_empty() => match work.agent.steer(line.trim()) {
+                        Ok(()) => printer.say("…", "joins before the next step"),
+                        Err(full) => printer.say("✗", &full.to_string()),
+                    },
+                    (Some(Input::Line(_)), None) => {}
+                    (Some(Input::Interrupt | Input::End) | None, _) => {
+                        next = None;
+                        work.agent.abort();
+                    }
+                }
                 printer.release();
             }
             _ = tokio::signal::ctrl_c() => {
-                open = None;
+                (next, open) = (None, None);
                 work.agent.abort();
             }
         }
     }
 }
 
-/// A question that is being answered, one call after the other.
-struct Open {
-    question: Question,
-    given: Vec<Decision>,
+fn begun(question: Question, printer: &TextPrinter) -> Open {
+    let open = Open::new(question);
+    open.ask(printer, Length::Short);
+    open
 }
 
-impl Open {
-    fn current(&self) -> Option<&Ask> {
-        self.question.asks.get(self.given.len())
-    }
-
-    fn ask(&self, printer: &TextPrinter) {
-        if let Some(ask) = self.current() {
-            let what = format!("{} {}", ask.call.name, brief(&ask.arguments));
-            let why = ask.reason.trim_end_matches('.');
-            printer.ask(&format!("{what}\n  {why}. [y]es, [n]o, or say what to do instead:"));
+/// Questions of a run that waited, with what their calls would do now: files may have changed meanwhile.
+async fn seen_anew(work: &Work, mut asks: Vec<Ask>) -> Vec<Ask> {
+    for ask in &mut asks {
+        let name = ask.call.name.clone();
+        let tool = work.agent.with(|cx| cx.tools.get(&name).cloned()).await.ok().flatten();
+        if let (Some(tool), Some(arguments)) = (tool, ask.arguments.as_object()) {
+            ask.preview = tool.preview(arguments).await;
         }
     }
-
-    /// Takes an answer. `None` when all are given. An empty line is no answer: Enter is hit too easily.
-    fn answered(mut self, line: &str, printer: &TextPrinter) -> Option<Self> {
-        self.given.push(match line.trim() {
-            "" => {
-                self.ask(printer);
-                return Some(self);
-            }
-            "y" | "yes" | "Y" => Decision::Allow,
-            "n" | "no" | "N" => Decision::Deny { reason: "no".to_owned() },
-            other => Decision::Deny { reason: other.to_owned() },
-        });
-        if self.given.len() == self.question.asks.len() {
-            let _ = self.question.reply.send(self.given);
-            return None;
-        }
-        self.ask(printer);
-        Some(self)
-    }
-}
-
-enum Said {
-    Text(String),
-    Quit,
-}
-
-async fn command_of(work: &Work, command: &str) -> Said {
-    let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
-    let rest = rest.trim();
-    Said::Text(match name {
-        "help" | "?" => HELP.to_owned(),
-        "quit" | "exit" | "q" => return Said::Quit,
-        "mode" if rest.is_empty() => work.mode.get().name().to_owned(),
-        "mode" => match rest.parse::<Mode>() {
-            Ok(mode) => {
-                work.mode.set(mode);
-                format!("{} mode", mode.name())
-            }
-            Err(error) => error.to_string(),
-        },
-        "compact" => {
-            work.window.request_compaction((!rest.is_empty()).then(|| rest.to_owned()));
-            "the conversation is summarised before the next answer".to_owned()
-        }
-        "usage" => work.usage().await,
-        "tools" => work.tools().await,
-        "model" if rest.is_empty() => work.asked(),
-        "model" => {
-            "the model of a conversation is chosen at the start: mica --continue --model NAME".to_owned()
-        }
-        "session" => work.place(),
-        other => format!("there is no command /{other}; /help lists them"),
-    })
+    asks
 }

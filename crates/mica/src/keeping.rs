@@ -1,5 +1,6 @@
 //! Keeps a run in its session: what was said is on disk before the model is asked again.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -7,13 +8,43 @@ use mica_agent::hooks::Record;
 use mica_agent::{Ask, Event, EventKind, Hooks, Listener, Outcome, Tally};
 use mica_ai::id::MessageId;
 use mica_session::entry::{Body, RunId};
-use mica_session::{Durability, EntryId, Session};
+use mica_session::{Durability, EntryId, Kind, Session, SessionError};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::window::left_behind_id;
 
 /// A session that a run writes to.
 #[derive(Clone)]
 pub struct Keeper {
-    session: Arc<Mutex<Session>>,
+    inner: Arc<Mutex<Inner>>,
+}
+
+struct Inner {
+    session: Session,
+    /// What goes before the next entry. A model or a mode alone is nothing that was said, so it begins no session.
+    before: Vec<Body>,
+}
+
+impl Inner {
+    fn append(&mut self, body: Body, durability: Durability) -> Result<(), SessionError> {
+        while let Some(before) = self.before.first() {
+            self.session.append(before.clone(), Durability::Lazy)?;
+            self.before.remove(0);
+        }
+        self.session.append(body, durability).map(|_| ())
+    }
+}
+
+/// An open session, for as long as nobody else needs it.
+pub struct Opened<'a>(MutexGuard<'a, Inner>);
+
+impl Deref for Opened<'_> {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.0.session
+    }
 }
 
 /// A run that waits for people, as it is kept.
@@ -28,15 +59,60 @@ pub struct Waiting {
 /// Whose entry a [`Waiting`] is.
 const WAITING: &str = "mica.waiting";
 
+/// Whose entry it is that has what a domain remembers.
+const DOMAIN: &str = "mica.domain";
+
 impl Keeper {
     /// Writes to this session.
     pub fn new(session: Session) -> Self {
-        Self { session: Arc::new(Mutex::new(session)) }
+        Self { inner: Arc::new(Mutex::new(Inner { session, before: Vec::new() })) }
     }
 
-    /// The session.
-    pub fn session(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The session, to look at.
+    pub fn session(&self) -> Opened<'_> {
+        Opened(self.inner())
+    }
+
+    /// Changes the session itself: its name, its labels, its leaf.
+    ///
+    /// # Errors
+    /// When nothing was said yet, so that there is no session to change; what `change` says.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Session) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let mut inner = self.inner();
+        anyhow::ensure!(!inner.session.is_draft(), "nothing was said yet, so there is no session to change");
+        change(&mut inner.session)
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The newest entry of a kind on the branch of which `pick` makes something. Others are not read.
+    pub fn newest<T>(&self, kind: Kind, pick: impl Fn(Body) -> Option<T>) -> Option<T> {
+        let session = self.session();
+        let branch = session.tree().branch();
+        let mut found = branch.iter().rev().filter(|node| node.kind == kind);
+        found.find_map(|node| pick(session.entry(node.id).ok()?.body))
+    }
+
+    /// Keeps a setting: at once in a session in which something was said, else before the first thing that is said.
+    ///
+    /// # Errors
+    /// What the store said.
+    pub fn set(&self, setting: Body) -> Result<(), SessionError> {
+        if self.session().is_draft() {
+            self.before_next(setting);
+            return Ok(());
+        }
+        self.inner().append(setting, Durability::Lazy)
+    }
+
+    /// Keeps a setting before the next thing that is said. One of its kind that waits already gives way.
+    pub fn before_next(&self, setting: Body) {
+        let kind = std::mem::discriminant(&setting);
+        let mut inner = self.inner();
+        inner.before.retain(|waiting| std::mem::discriminant(waiting) != kind);
+        inner.before.push(setting);
     }
 
     /// Keeps what a suspended run waits for.
@@ -65,12 +141,23 @@ impl Keeper {
         None
     }
 
+    /// What a domain remembered last.
+    pub fn remembered(&self, domain: &str) -> Option<Value> {
+        self.newest(Kind::Custom, |body| match body {
+            Body::Custom { custom, mut value } if custom == DOMAIN && value["pack"] == domain => {
+                Some(value["state"].take())
+            }
+            _ => None,
+        })
+    }
+
     /// The entry of a message on the current branch.
     pub fn entry_of(&self, message: &MessageId) -> Option<EntryId> {
         let session = self.session();
         let branch = session.branch().ok()?;
         branch.entries.iter().rev().find_map(|entry| match &entry.body {
             Body::Message { message: found } if found.id() == message => Some(entry.id),
+            Body::BranchSummary(_) if *message == left_behind_id(entry.id) => Some(entry.id),
             _ => None,
         })
     }
@@ -78,15 +165,14 @@ impl Keeper {
     /// Appends. Waiting for the disk is done off the run's task; handing bytes to the system takes microseconds, less
     /// than going to another thread and back.
     pub async fn append(&self, body: Body, durability: Durability) -> Result<(), String> {
-        if durability == Durability::Lazy {
-            return self.session().append(body, durability).map(|_| ()).map_err(|error| error.to_string());
+        // Making the file of a session waits for the disk as well.
+        if durability == Durability::Lazy && !self.session().is_draft() {
+            return self.inner().append(body, durability).map_err(|error| error.to_string());
         }
-        let session = Arc::clone(&self.session);
-        let written = tokio::task::spawn_blocking(move || {
-            session.lock().unwrap_or_else(PoisonError::into_inner).append(body, durability)
-        });
+        let keeper = self.clone();
+        let written = tokio::task::spawn_blocking(move || keeper.inner().append(body, durability));
         match written.await {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(error.to_string()),
             Err(error) => Err(error.to_string()),
         }
@@ -107,7 +193,20 @@ impl Hooks for Keeper {
 }
 
 #[async_trait]
+impl mica_domain::Memory for Keeper {
+    async fn keep(&self, domain: &str, state: &Value) -> Result<(), String> {
+        // The mark of the turn that follows is waited for, and makes this safe with it.
+        let value = json!({ "pack": domain, "state": state });
+        self.append(Body::Custom { custom: DOMAIN.to_owned(), value }, Durability::Lazy).await
+    }
+}
+
+#[async_trait]
 impl Listener for Keeper {
+    fn hears(&self, kind: &EventKind) -> bool {
+        matches!(kind, EventKind::RunStart | EventKind::RunEnd { .. })
+    }
+
     async fn event(&self, event: Event) {
         let run = RunId::from(event.run.as_str());
         let kept = match &event.kind {
@@ -133,3 +232,6 @@ pub fn word(outcome: &Outcome) -> &'static str {
         Outcome::Failed { .. } => "failed",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@ use crate::render::json::JsonLines;
 use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
 use crate::terminal::Terminal;
+use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
 
 mod cli;
@@ -26,13 +27,16 @@ mod config;
 mod exit;
 mod interactive;
 mod keeping;
+mod makes;
 mod once;
 mod questions;
 mod reach;
 mod render;
 mod rpc;
 mod surroundings;
+mod switching;
 mod terminal;
+mod tidying;
 mod window;
 mod work;
 
@@ -68,11 +72,11 @@ fn told(error: &anyhow::Error) -> String {
     text
 }
 
-#[allow(clippy::print_stdout, reason = "a program speaks")]
+#[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
 async fn run(cli: &Cli) -> Result<Exit> {
     let surroundings = Surroundings::look(cli.run.directory.as_deref())?;
     let text = match &cli.command {
-        None => return work(cli, &surroundings).await,
+        None => return Box::pin(work(cli, &surroundings)).await,
         Some(Command::Rpc) => return rpc(cli, &surroundings).await,
         Some(Command::Completions { shell }) => {
             let mut out = Vec::new();
@@ -94,10 +98,27 @@ async fn run(cli: &Cli) -> Result<Exit> {
         }
         Some(Command::Models { filter, json }) => {
             let values = Config::read(&surroundings, &cli.run)?.values()?;
-            let reach = Reach::known(&values, &cli.run, &surroundings)?;
-            commands::models::run(&reach.catalogue, &reach.endpoints, filter.as_deref(), *json)
+            let (reach, problems) = Reach::known(&values, &cli.run, &surroundings)?;
+            print!(
+                "{}",
+                commands::models::run(
+                    &reach.catalogue,
+                    &reach.endpoints,
+                    &problems,
+                    filter.as_deref(),
+                    *json
+                )
+            );
+            for problem in &problems {
+                eprintln!("mica: {problem}; `mica doctor` checks everything");
+            }
+            let useless = !problems.is_empty() && reach.endpoints.is_empty();
+            return Ok(if useless { Exit::Error } else { Exit::Done });
         }
-        Some(Command::Sessions { command }) => commands::sessions::run(command, &surroundings)?,
+        Some(Command::Sessions { command }) => {
+            let values = Config::read(&surroundings, &cli.run)?.values()?;
+            commands::sessions::run(command, &values, cli.run.yes, &surroundings)?
+        }
         Some(Command::Doctor { json, ask }) => {
             let findings = commands::doctor::run(&cli.run, &surroundings, *ask).await;
             let bad = findings.iter().any(|finding| !finding.ok);
@@ -126,7 +147,8 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         return once::run(&values, &cli.run, surroundings).await;
     }
     let (approver, questions) = Questions::new();
-    let colour = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let colour = terminal && surroundings.variable("NO_COLOR").is_none();
     let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Person);
     let work = Work::begin(Parts {
         values: &values,
@@ -135,22 +157,35 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
     })?;
+    for notice in work.notices.iter() {
+        printer.say("…", notice);
+    }
+    let tidying = Tidying::begin(&values, surroundings);
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
-    interactive::run(&work, &printer, terminal, questions).await?;
+    // Large, and made once.
+    Box::pin(interactive::run(&work, surroundings, &printer, terminal, questions)).await?;
+    tidying.end().await;
     Ok(Exit::Done)
 }
 
+#[allow(clippy::print_stderr, reason = "a program speaks")]
 async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
     let values = Config::read(surroundings, &cli.run)?.values()?;
     let out = JsonLines::new(std::io::stdout());
     let (approver, questions) = Questions::new();
+    let asked = rpc::Asked::default();
     let work = Work::begin(Parts {
         values: &values,
         flags: &cli.run,
         surroundings,
         approver: Some(Arc::new(approver)),
-        listeners: vec![rpc::listener(&out)],
+        listeners: vec![rpc::listener(&out, &asked)],
     })?;
-    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions).await?;
+    for notice in work.notices.iter() {
+        eprintln!("mica: {notice}");
+    }
+    let tidying = Tidying::begin(&values, surroundings);
+    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, asked).await?;
+    tidying.end().await;
     Ok(Exit::Done)
 }

@@ -12,8 +12,10 @@ use crate::config::Values;
 use crate::exit::Exit;
 use crate::interactive::for_person;
 use crate::render::json::{JsonLines, Summary};
+use crate::render::question;
 use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
+use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
 
 /// Runs once.
@@ -26,7 +28,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     let lines = JsonLines::new(std::io::stdout());
     let listener: Option<Arc<dyn Listener>> = match output {
         Output::Text => {
-            let colour = std::io::stderr().is_terminal();
+            let colour = std::io::stderr().is_terminal() && surroundings.variable("NO_COLOR").is_none();
             Some(TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Reader))
         }
         Output::StreamJson => Some(lines.clone()),
@@ -35,6 +37,9 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     let prompt = prompt(flags, surroundings)?;
     let listeners = listener.into_iter().collect();
     let work = Work::begin(Parts { values, flags, surroundings, approver: None, listeners })?;
+    for notice in work.notices.iter() {
+        eprintln!("mica: {notice}");
+    }
 
     let running = async {
         let waiting = work.keeper.as_ref().and_then(crate::keeping::Keeper::waiting);
@@ -44,12 +49,13 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
             (_, Some(prompt)) => work.prompt(&prompt).await,
             // The run that waited goes on: what the rules allow now is allowed, the rest is asked again.
             (Some(waiting), None) => {
-                let answer = |call| (call, if flags.yes { Decision::Allow } else { refused() });
-                let ids = waiting.asks.iter().map(|ask| ask.call.id.clone());
-                work.resume_waiting(Decisions(ids.map(answer).collect())).await
+                let answers =
+                    waiting.asks.iter().map(|_| if flags.yes { Decision::Allow } else { refused() });
+                work.resume_waiting(Decisions::to(&waiting.asks, answers)).await
             }
         }
     };
+    let tidying = Tidying::begin(values, surroundings);
     tokio::pin!(running);
     let outcome = loop {
         tokio::select! {
@@ -66,17 +72,18 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         Outcome::Suspended { asks } => {
             let id = work.session_id().unwrap_or_default();
             for ask in asks {
-                eprintln!("mica: {} needs an approval: {}", ask.call.name, ask.reason);
+                eprintln!("mica: {} needs an approval: {}", question::short(ask), ask.reason);
             }
             eprintln!("mica: go on with `mica --resume {id} --yes`, or allow calls with --allow");
         }
         Outcome::Failed { error } => eprintln!("mica: {}", for_person(error)),
     }
+    tidying.end().await;
     Ok(Exit::from(&outcome))
 }
 
 fn refused() -> Decision {
-    Decision::Deny { reason: "the run was continued without an approval".to_owned() }
+    Decision::Refuse { reason: "the run was continued without an approval".to_owned() }
 }
 
 async fn summary<'a>(work: &Work, outcome: &'a Outcome) -> Result<Summary<'a>> {

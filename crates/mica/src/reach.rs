@@ -4,16 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use mica_agent::nearest::distance;
 use mica_ai::Catalogue;
 use mica_ai::auth::Clock;
 use mica_ai::connect::Means;
-use mica_ai::endpoint::{Choice, Endpoints, Settings};
+use mica_ai::endpoint::{Choice, EndpointError, Endpoints, Facts, Settings};
 use mica_ai::http::HttpTransport;
 use mica_ai::message::Dialect;
 use mica_ai::model::Effort;
 use mica_ai::retry::RetryPolicy;
 use mica_ai::transport::Transport;
 use mica_ai::watchdog::ModelClock;
+use mica_session::entry::ModelChange;
 use toml::{Table, Value};
 
 use crate::cli::RunFlags;
@@ -29,15 +31,37 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// As [`Reach::find`], but having no endpoint is fine.
+    /// What can be reached, endpoint by endpoint, and what is wrong with the others. Having none is fine.
     ///
     /// # Errors
-    /// Settings that are wrong.
-    pub fn known(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<Self> {
-        match Self::find(values, flags, surroundings) {
-            Ok(reach) => Ok(reach),
-            Err(_) => Ok(Self { catalogue: catalogue(values)?, endpoints: Endpoints::default() }),
+    /// Settings about models that are wrong.
+    pub fn known(
+        values: &Values,
+        flags: &RunFlags,
+        surroundings: &Surroundings,
+    ) -> Result<(Self, Vec<String>)> {
+        let variables = |name: &str| surroundings.variable(name);
+        let mut endpoints = Endpoints::default();
+        let mut problems = Vec::new();
+        if let Some(Err(error)) = flags.dialect.as_deref().map(str::parse::<Dialect>) {
+            problems.push(format!("--dialect: {error}"));
         }
+        let flagged = flags.base_url.as_deref().map(|url| ("--base-url".to_owned(), flagged(url, flags)));
+        let numbered = values.endpoints.iter().enumerate();
+        let configured =
+            numbered.map(|(index, one)| (format!("[[endpoints]] number {}", index + 1), one.clone()));
+        for (what, one) in flagged.into_iter().chain(configured) {
+            match read(std::slice::from_ref(&one), &variables) {
+                Ok(found) => endpoints.extend(found),
+                Err(error) => problems.push(format!("{what} cannot be used: {}", error.root_cause())),
+            }
+        }
+        match Endpoints::from_env(&variables) {
+            Ok(found) => endpoints.extend(found),
+            Err(EndpointError::Nothing { .. }) => {}
+            Err(error) => problems.push(format!("the endpoints in the environment cannot be used: {error}")),
+        }
+        Ok((Self { catalogue: catalogue(values)?, endpoints }, problems))
     }
 
     /// Finds endpoints in the settings, then in the environment.
@@ -83,7 +107,77 @@ impl Reach {
         };
         choice.with_context(|| format!("the model {name:?} cannot be asked"))
     }
+
+    /// The model to switch to. A dialect that the settings ask for is spoken where it can be; another model may need its
+    /// own.
+    ///
+    /// # Errors
+    /// A name that nobody knows, with those that look like it. Unlike at the start, a name is not taken on trust: then
+    /// the next answer would be the one to fail. With its endpoint in front, `ENDPOINT/NAME`, it is.
+    pub fn switch(&self, values: &Values, name: &str) -> Result<Choice> {
+        let wish = values.dialect.as_deref().map(str::parse::<Dialect>).transpose()?;
+        let wished = wish.and_then(|wish| self.endpoints.select_as(&self.catalogue, name, wish).ok());
+        let choice = match wished {
+            Some(choice) => choice,
+            None => self
+                .endpoints
+                .select(&self.catalogue, name)
+                .with_context(|| format!("the model {name:?} cannot be asked"))?,
+        };
+        let endpoint = |head: &str| self.endpoints.get(head).is_some();
+        let placed = name.split_once('/').is_some_and(|(head, _)| endpoint(head));
+        let deployed = self.endpoints.iter().any(|endpoint| endpoint.deployments.model(name).is_some());
+        let set = values.model.as_deref() == Some(name);
+        if choice.facts == Facts::Assumed && !placed && !deployed && !set {
+            bail!("{}", self.unknown(name, &choice.endpoint.name));
+        }
+        Ok(choice)
+    }
+
+    /// The model that a session was switched to, when it can still be asked.
+    ///
+    /// # Errors
+    /// When its endpoint is not there any more, or has no such model.
+    pub fn again(&self, change: &ModelChange) -> Result<Choice> {
+        let (endpoint, model) = (&change.endpoint, &change.model);
+        if self.endpoints.get(endpoint).is_none() {
+            bail!("there is no endpoint {endpoint:?} any more");
+        }
+        let name = format!("{endpoint}/{model}");
+        let same = self.endpoints.select_as(&self.catalogue, &name, change.dialect);
+        Ok(same.or_else(|_| self.endpoints.select(&self.catalogue, &name))?)
+    }
+
+    /// A choice as a session keeps it: by the name that leads to it again.
+    pub fn change(&self, choice: &Choice, effort: Option<String>) -> ModelChange {
+        let endpoint = choice.endpoint.name.clone();
+        let by_id = self.endpoints.select(&self.catalogue, &format!("{endpoint}/{}", choice.model.id));
+        let leads = by_id.is_ok_and(|found| found.model.deployment == choice.model.deployment);
+        let model = if leads { &choice.model.id } else { &choice.model.deployment };
+        ModelChange { endpoint, model: model.clone(), dialect: choice.dialect, effort }
+    }
+
+    fn unknown(&self, name: &str, endpoint: &str) -> String {
+        let served =
+            self.catalogue.models().filter(|model| self.endpoints.select(&self.catalogue, &model.id).is_ok());
+        let mut near: Vec<(usize, &str)> = served
+            .map(|model| (distance(&name.to_ascii_lowercase(), &model.id), model.id.as_str()))
+            .filter(|(distance, id)| *distance <= id.len() / 2)
+            .collect();
+        near.sort_unstable();
+        let near: Vec<&str> = near.into_iter().take(NEAR).map(|(_, id)| id).collect();
+        let meant = match near.as_slice() {
+            [] => "`mica models` lists those there are".to_owned(),
+            near => format!("did you mean {}?", near.join(", ")),
+        };
+        format!(
+            "there is no model {name:?}; {meant} A name that is not listed is asked for with its endpoint: {endpoint}/{name}"
+        )
+    }
 }
+
+/// Names that are offered in the place of one that nobody knows.
+const NEAR: usize = 3;
 
 /// What is known of models: what is built in, and what the settings say over it.
 fn catalogue(values: &Values) -> Result<Catalogue> {

@@ -3,12 +3,11 @@
 //! A request is `{"id": …, "method": …, …}`; its answer is `{"id": …, "result": …}` or `{"id": …, "error": {"message"}}`.
 //! Events are lines without an `id`: `{"event": {…}}`. Everything written is one line. `docs/rpc.md` has every method.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
-use mica_agent::{Decision, Decisions, Event, Listener, Outcome};
-use mica_ai::id::CallId;
+use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome};
 use mica_policy::mode::Mode;
 use mica_session::entry::Body;
 use serde::Deserialize;
@@ -21,6 +20,7 @@ use crate::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::json::JsonLines;
 use crate::surroundings::Surroundings;
+use crate::switching;
 use crate::work::Work;
 
 /// What can be asked.
@@ -73,8 +73,10 @@ enum Method {
         #[serde(default)]
         id: Value,
     },
-    /// Which model is asked, and where.
+    /// Which model is asked, and where; with a name, ask that one from the next run on.
     Model {
+        #[serde(default)]
+        name: Option<String>,
         #[serde(default)]
         id: Value,
     },
@@ -117,28 +119,57 @@ enum Method {
     },
 }
 
-/// An answer to a question about one call.
-#[derive(Debug, Deserialize)]
-struct Answer {
-    call: CallId,
-    #[serde(flatten)]
-    decision: Decision,
+/// The questions that are open, as they were told.
+#[derive(Clone, Default)]
+pub struct Asked(Arc<Mutex<Vec<Ask>>>);
+
+impl Asked {
+    fn open(&self) -> MutexGuard<'_, Vec<Ask>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an answer is to a question that is open, and for what was shown.
+    fn check(&self, answer: &Answer) -> Result<()> {
+        let call = &answer.call;
+        let open = self.open();
+        let ask = open.iter().find(|ask| ask.call.id == *call);
+        let ask = ask.with_context(|| format!("nothing is asked about the call {call}"))?;
+        if answer.fits(&ask.shown) {
+            return Ok(());
+        }
+        match &answer.shown {
+            None => bail!("say what is allowed: \"shown\" of the question about {call} is \"{}\"", ask.shown),
+            Some(shown) => bail!(
+                "the call {call} is still asked about: what was allowed (shown \"{shown}\") is not what it would run \
+                 with (shown \"{}\")",
+                ask.shown
+            ),
+        }
+    }
 }
 
 struct Events {
     out: Arc<JsonLines>,
+    asked: Asked,
 }
 
 #[async_trait]
 impl Listener for Events {
     async fn event(&self, event: Event) {
+        // Before it is told, so that no answer can come too early.
+        match &event.kind {
+            EventKind::ApprovalAsked { ask } => self.asked.open().push(ask.clone()),
+            EventKind::ApprovalGiven { call, .. } => self.asked.open().retain(|ask| ask.call.id != *call),
+            EventKind::RunStart | EventKind::RunEnd { .. } => self.asked.open().clear(),
+            _ => {}
+        }
         self.out.line(&json!({ "event": event }));
     }
 }
 
-/// A listener that writes events as RPC lines.
-pub fn listener(out: &Arc<JsonLines>) -> Arc<dyn Listener> {
-    Arc::new(Events { out: Arc::clone(out) })
+/// A listener that writes events as RPC lines, and knows what is asked.
+pub fn listener(out: &Arc<JsonLines>, asked: &Asked) -> Arc<dyn Listener> {
+    Arc::new(Events { out: Arc::clone(out), asked: asked.clone() })
 }
 
 /// What is asked, and what was answered. An answer may come before the question is open here: the event that asks is
@@ -146,16 +177,27 @@ pub fn listener(out: &Arc<JsonLines>) -> Arc<dyn Listener> {
 #[derive(Default)]
 struct Asking {
     open: Option<Question>,
-    given: Vec<(CallId, Decision)>,
+    given: Vec<Answer>,
 }
 
 impl Asking {
-    /// Answers the question once all of its calls are decided.
+    /// Takes answers. A later one about the same call counts.
+    fn take(&mut self, answers: Vec<Answer>) {
+        for answer in answers {
+            self.given.retain(|other| other.call != answer.call);
+            self.given.push(answer);
+        }
+        self.settle();
+    }
+
+    /// Answers the question once all of its calls are decided, each for what it would run with.
     fn settle(&mut self) {
         let Some(question) = self.open.take() else { return };
-        let answers = Decisions(self.given.clone());
-        let decided: Option<Vec<Decision>> =
-            question.asks.iter().map(|ask| answers.of(&ask.call.id).cloned()).collect();
+        let decision = |ask: &Ask| {
+            let answer = self.given.iter().find(|answer| answer.call == ask.call.id)?;
+            answer.fits(&ask.shown).then(|| answer.decision.clone())
+        };
+        let decided: Option<Vec<Decision>> = question.asks.iter().map(decision).collect();
         match decided {
             None => self.open = Some(question),
             Some(decided) => {
@@ -177,10 +219,11 @@ pub async fn serve(
     input: impl AsyncRead + Unpin,
     out: &Arc<JsonLines>,
     mut questions: mpsc::Receiver<Question>,
+    asked: Asked,
 ) -> Result<()> {
     let mut lines = BufReader::new(input).lines();
     let (ended, mut outcomes) = mpsc::channel::<(Value, Result<Outcome>)>(4);
-    let mut desk = Desk { work, surroundings, out, ended, asking: Asking::default(), running: false };
+    let mut desk = Desk { work, surroundings, out, ended, asked, asking: Asking::default(), running: false };
     let mut reading = true;
     loop {
         tokio::select! {
@@ -221,6 +264,7 @@ struct Desk<'a> {
     surroundings: &'a Surroundings,
     out: &'a JsonLines,
     ended: mpsc::Sender<(Value, Result<Outcome>)>,
+    asked: Asked,
     asking: Asking,
     running: bool,
 }
@@ -244,7 +288,7 @@ impl Desk<'_> {
                 return self.start(id, async move { work.prompt(&text).await });
             }
             Method::Resume { decisions, id } => {
-                let (work, answers) = (work.clone(), Decisions(pairs(decisions)));
+                let (work, answers) = (work.clone(), Decisions(decisions));
                 return self.start(id, async move { work.resume_waiting(answers).await });
             }
             Method::Steer { text, id } => (id, done(work.agent.steer(text))),
@@ -257,19 +301,20 @@ impl Desk<'_> {
             Method::Approve { id, .. } if !self.running => {
                 (id, Err(anyhow!("nothing is asked: no run goes on")))
             }
-            Method::Approve { decisions, id } => {
-                self.asking.given.extend(pairs(decisions));
-                self.asking.settle();
-                (id, Ok(json!({})))
-            }
+            Method::Approve { decisions, id } => (id, self.approve(decisions)),
             Method::State { id } => (id, Ok(self.state())),
-            Method::Mode { mode, id } => (id, done(mode.parse::<Mode>().map(|mode| work.mode.set(mode)))),
+            Method::Mode { mode, id } => {
+                let mode = mode.parse::<Mode>().map_err(Into::into);
+                (id, done(mode.and_then(|mode| work.set_mode(mode))))
+            }
             Method::Compact { focus, id } => {
                 work.window.request_compaction(focus);
                 (id, Ok(json!({})))
             }
             Method::Usage { id } => (id, self.usage().await),
-            Method::Model { id } => (id, Ok(self.model())),
+            Method::Model { name: Some(_), id } if self.running => (id, Err(anyhow!(switching::BUSY))),
+            Method::Model { name: Some(name), id } => (id, work.switch(&name).await.map(|()| self.model())),
+            Method::Model { name: None, id } => (id, Ok(self.model())),
             Method::Sessions { all, id } => {
                 let project = (!all).then_some(self.surroundings.folder.as_path());
                 // Reading a folder of sessions can take a while; other tasks go on meanwhile.
@@ -292,30 +337,30 @@ impl Desk<'_> {
         });
     }
 
+    /// Takes answers, all or none: a client that is wrong about one is told before anything is done.
+    fn approve(&mut self, answers: Vec<Answer>) -> Result<Value> {
+        answers.iter().try_for_each(|answer| self.asked.check(answer))?;
+        self.asking.take(answers);
+        Ok(json!({}))
+    }
+
     fn state(&self) -> Value {
-        let asks = match &self.asking.open {
-            Some(question) => question.asks.clone(),
-            None if self.running => Vec::new(),
-            None => self
-                .work
-                .keeper
-                .as_ref()
-                .and_then(Keeper::waiting)
-                .map(|waiting| waiting.asks)
-                .unwrap_or_default(),
-        };
+        let waiting = || self.work.keeper.as_ref().and_then(Keeper::waiting).map(|waiting| waiting.asks);
+        let asks = if self.running { self.asked.open().clone() } else { waiting().unwrap_or_default() };
+        let choice = self.work.choice();
         json!({
             "running": self.running,
             "mode": self.work.mode.get().name(),
-            "model": self.work.choice.model.id,
-            "endpoint": self.work.choice.endpoint.name,
+            "model": choice.model.id,
+            "endpoint": choice.endpoint.name,
             "session": self.work.session_id(),
             "asks": asks,
+            "notices": *self.work.notices,
         })
     }
 
     fn model(&self) -> Value {
-        let choice = &self.work.choice;
+        let choice = self.work.choice();
         json!({
             "model": choice.model.id,
             "endpoint": choice.endpoint.name,
@@ -333,6 +378,7 @@ impl Desk<'_> {
         Ok(json!({
             "turns": turns,
             "usage": usage,
+            "cache": self.work.window.cache_checks().last(),
             "window": { "tokens": window.fill.total(), "of": window.window, "shortened_at": window.threshold },
         }))
     }
@@ -364,8 +410,4 @@ impl Desk<'_> {
 /// The empty result of what needs none.
 fn done<E: Into<anyhow::Error>>(outcome: Result<(), E>) -> Result<Value> {
     outcome.map(|()| json!({})).map_err(Into::into)
-}
-
-fn pairs(answers: Vec<Answer>) -> Vec<(CallId, Decision)> {
-    answers.into_iter().map(|answer| (answer.call, answer.decision)).collect()
 }

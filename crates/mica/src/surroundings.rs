@@ -19,6 +19,9 @@ pub struct Surroundings {
     pub data: PathBuf,
     /// Whether a person can type.
     pub stdin_is_terminal: bool,
+    /// How wide what is printed may be. What does not go to a terminal may be as wide as it is, unless `COLUMNS` says
+    /// otherwise.
+    pub columns: usize,
 }
 
 impl Surroundings {
@@ -37,13 +40,31 @@ impl Surroundings {
             .canonicalize()
             .with_context(|| format!("{} is not a folder that can be worked in", folder.display()))?;
         let (config, data) = homes(&variables)?;
-        Ok(Self { variables, folder, config, data, stdin_is_terminal: std::io::stdin().is_terminal() })
+        // Scripts that show what they run say how wide it may be.
+        let stated = variables.get("COLUMNS").and_then(|columns| columns.trim().parse().ok());
+        let columns = terminal_columns().or(stated).filter(|columns| *columns > 0).unwrap_or(usize::MAX);
+        let stdin_is_terminal = std::io::stdin().is_terminal();
+        Ok(Self { variables, folder, config, data, stdin_is_terminal, columns })
     }
 
     /// A variable that is set to something.
     pub fn variable(&self, name: &str) -> Option<String> {
         self.variables.get(name).filter(|value| !value.trim().is_empty()).cloned()
     }
+}
+
+/// Columns of the terminal that is printed to, if one is.
+fn terminal_columns() -> Option<usize> {
+    if !std::io::stdout().is_terminal() {
+        return None;
+    }
+    #[cfg(unix)]
+    if let Ok(size) = rustix::termios::tcgetwinsize(std::io::stdout())
+        && size.ws_col > 0
+    {
+        return Some(size.ws_col.into());
+    }
+    Some(80)
 }
 
 /// Where settings and data are: below `MICA_HOME`, else where the desktop's conventions put them.

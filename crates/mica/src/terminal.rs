@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use tokio::sync::mpsc;
@@ -26,6 +26,8 @@ pub enum Input {
     Interrupt,
     /// Ctrl-D, or the end of the input.
     End,
+    /// The line is empty now, as [`Terminal::put_aside`] asked: every line from here on is an answer.
+    Cleared,
 }
 
 /// What the keyboard's thread should do next.
@@ -48,11 +50,18 @@ pub struct Terminal {
     tasks: SyncSender<Task>,
     told: mpsc::Receiver<Told>,
     watching: Arc<AtomicBool>,
+    /// The number of the question that is open, 0 when none is: what was being typed is put aside until it is answered.
+    /// Numbers, because one question may follow another before the keyboard's thread has looked.
+    asking: Arc<AtomicU64>,
+    questions: u64,
     /// Lines that were sent when nobody listened any more.
     ahead: VecDeque<Input>,
     /// What the next line begins as.
     draft: String,
 }
+
+/// The number that no question has.
+const NO_QUESTION: u64 = 0;
 
 /// Lines that were typed ahead. A person does not type more.
 const AHEAD: usize = 64;
@@ -64,9 +73,18 @@ impl Terminal {
         let (tasks, work) = sync_channel(4);
         let (sender, told) = mpsc::channel(AHEAD);
         let watching = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&watching);
-        std::thread::spawn(move || keyboard(&work, &sender, &flag, &printer, history));
-        Self { tasks, told, watching, ahead: VecDeque::new(), draft: String::new() }
+        let asking = Arc::new(AtomicU64::new(NO_QUESTION));
+        let flags = Flags { watching: Arc::clone(&watching), asking: Arc::clone(&asking) };
+        std::thread::spawn(move || keyboard(&work, &sender, &flags, &printer, history));
+        Self {
+            tasks,
+            told,
+            watching,
+            asking,
+            questions: NO_QUESTION,
+            ahead: VecDeque::new(),
+            draft: String::new(),
+        }
     }
 
     /// Asks for a line.
@@ -96,14 +114,27 @@ impl Terminal {
         let _ = self.tasks.send(Task::Watch);
     }
 
+    /// Puts what is being typed aside, because a question comes that it is no answer to. [`Input::Cleared`] says when it
+    /// is done; lines that were sent before are no answers either.
+    pub fn put_aside(&mut self) {
+        self.questions += 1;
+        self.asking.store(self.questions, Ordering::SeqCst);
+    }
+
+    /// The question is answered: what was put aside is being typed again.
+    pub fn give_back(&self) {
+        self.asking.store(NO_QUESTION, Ordering::SeqCst);
+    }
+
     /// Stops listening. What was typed but not sent is in the next line.
     pub async fn unwatch(&mut self) {
         self.watching.store(false, Ordering::SeqCst);
+        self.give_back();
         loop {
             match self.told.recv().await {
                 None => return,
                 // It was meant for the run that has ended.
-                Some(Told::Input(Input::Interrupt)) => {}
+                Some(Told::Input(Input::Interrupt | Input::Cleared)) => {}
                 Some(Told::Input(input)) => self.ahead.push_back(input),
                 Some(Told::Still(rest)) => return self.draft(&rest),
             }
@@ -119,10 +150,16 @@ impl Terminal {
     }
 }
 
+/// What the keyboard's thread is told while it listens.
+struct Flags {
+    watching: Arc<AtomicBool>,
+    asking: Arc<AtomicU64>,
+}
+
 fn keyboard(
     work: &Receiver<Task>,
     told: &mpsc::Sender<Told>,
-    watching: &AtomicBool,
+    flags: &Flags,
     printer: &TextPrinter,
     history: Option<PathBuf>,
 ) {
@@ -132,7 +169,7 @@ fn keyboard(
             Task::Edit { prompt, initial } => {
                 Told::Input(editor.as_mut().map_or(Input::End, |editor| editor.line(&prompt, &initial)))
             }
-            Task::Watch => Told::Still(watch(told, watching, printer)),
+            Task::Watch => Told::Still(watch(told, flags, printer)),
         };
         if told.blocking_send(answer).is_err() {
             return;
@@ -141,16 +178,28 @@ fn keyboard(
 }
 
 /// Passes on whole lines while the flag is up. Returns what was typed but not sent.
-fn watch(told: &mpsc::Sender<Told>, watching: &AtomicBool, printer: &TextPrinter) -> String {
+fn watch(told: &mpsc::Sender<Told>, flags: &Flags, printer: &TextPrinter) -> String {
     let mut keys = Keys::take();
-    while watching.load(Ordering::SeqCst) {
+    let mut question = NO_QUESTION;
+    while flags.watching.load(Ordering::SeqCst) {
+        let asked = flags.asking.load(Ordering::SeqCst);
+        if asked != question && asked == NO_QUESTION {
+            keys.give_back();
+        } else if asked != question {
+            keys.put_aside();
+            printer.untyped();
+            if told.blocking_send(Told::Input(Input::Cleared)).is_err() {
+                return String::new();
+            }
+        }
+        question = asked;
         let before = keys.line().len();
         let inputs = keys.read();
         let sent = !inputs.is_empty();
         for input in inputs {
             match &input {
                 Input::Line(line) => printer.typed(line),
-                Input::Interrupt | Input::End => printer.untyped(),
+                Input::Interrupt | Input::End | Input::Cleared => printer.untyped(),
             }
             if told.blocking_send(Told::Input(input)).is_err() {
                 return String::new();
@@ -164,6 +213,7 @@ fn watch(told: &mpsc::Sender<Told>, watching: &AtomicBool, printer: &TextPrinter
         }
     }
     printer.untyped();
+    keys.give_back();
     keys.line()
 }
 

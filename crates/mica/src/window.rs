@@ -8,7 +8,7 @@ use mica_ai::{Content, Message, User};
 use mica_context::compact::CompactionRecord;
 use mica_context::prune::{self, PruneRecord};
 use mica_session::entry::{Body, Compaction, FileUse};
-use mica_session::{Durability, Entries};
+use mica_session::{Durability, Entries, EntryId};
 use serde_json::{Value, json};
 
 use crate::keeping::Keeper;
@@ -54,6 +54,7 @@ pub fn restore(live: &Entries) -> Vec<Message> {
             Body::Compaction(compaction) => {
                 messages.insert(0, summary(&entry.id.to_string(), &compaction.summary));
             }
+            Body::BranchSummary(left) => messages.push(left_behind(entry.id, &left.summary)),
             Body::Custom { custom, value } if custom == PRUNED => {
                 if let Ok(notes) = serde_json::from_value::<Vec<(MessageId, String)>>(value.clone()) {
                     prune::apply(&mut messages, &notes);
@@ -89,6 +90,17 @@ fn summary(id: &str, text: &str) -> Message {
     Message::User(User { id: MessageId::from(format!("compaction/{id}")), content })
 }
 
+/// What a person, or a model, wrote of a branch that was left, as a message.
+fn left_behind(entry: EntryId, summary: &str) -> Message {
+    let text = format!("<left_branch>\nThis was tried before, and left:\n{summary}\n</left_branch>");
+    Message::User(User { id: left_behind_id(entry), content: vec![Content::text(text)] })
+}
+
+/// The id of the message that the summary of a branch becomes.
+pub fn left_behind_id(entry: EntryId) -> MessageId {
+    MessageId::from(format!("branch/{entry}"))
+}
+
 fn words(message: &Message) -> String {
     let Message::User(user) = message else { return String::new() };
     let texts: Vec<&str> = user
@@ -101,3 +113,6 @@ fn words(message: &Message) -> String {
         .collect();
     texts.join("\n")
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,28 +4,28 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow};
 use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings};
-use mica_ai::endpoint::Choice;
 use mica_ai::usage::Usd;
 use mica_context::compact::NamedArguments;
 use mica_context::section::Rendered;
 use mica_context::spill::SpillLimits;
 use mica_context::{Spill, SpillFolder, WindowKeeper};
-use mica_domain::{DomainHooks, Packs, Prompt};
+use mica_domain::{Domain, DomainHooks};
 use mica_policy::budget::{Budget, Limits};
-use mica_policy::mode::{Mode, ModeGate, ModeSwitch, ModeTable};
+use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable};
 use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{Action, RuleGate, RuleSet, Subjects};
 use mica_policy::validate::SchemaGate;
 use mica_session::{Access, Session};
-use mica_tools::{Sight, Workspace};
-use pack_code::{CodePack, Facts, Instructions, Trust};
+use mica_tools::Workspace;
 
 use crate::cli::RunFlags;
 use crate::commands::sessions;
 use crate::config::Values;
 use crate::keeping::Keeper;
+use crate::makes::Makes;
 use crate::reach::{self, Reach};
 use crate::surroundings::Surroundings;
+use crate::switching::{Models, Outset};
 use crate::window;
 
 /// An agent at work. Clones are handles to the same one.
@@ -39,10 +39,14 @@ pub struct Work {
     pub mode: ModeSwitch,
     /// What keeps its window.
     pub window: Arc<WindowKeeper>,
-    /// The model it asks, and where.
-    pub choice: Choice,
+    /// What a person should know about how it began.
+    pub notices: Arc<[String]>,
+    /// The model it asks, and those it could.
+    pub(crate) models: Arc<Models>,
     /// The domain it works in.
-    domain: Arc<DomainHooks>,
+    pub(crate) domain: Arc<DomainHooks>,
+    /// What the domain is made from.
+    pub(crate) makes: Arc<Makes>,
 }
 
 /// What an agent is put together from.
@@ -68,33 +72,32 @@ impl Work {
     pub fn begin(parts: Parts<'_>) -> Result<Self> {
         let Parts { values, flags, surroundings, approver, listeners } = parts;
         let reach = Reach::find(values, flags, surroundings)?;
-        let choice = reach.choose(values)?;
-        let provider = reach::means(values, surroundings)?.provider(&choice);
-
         let keeper = session(flags, surroundings)?.map(Keeper::new);
-        let mode: Mode = values.mode.as_deref().unwrap_or("edit").parse()?;
+        let Outset { choice, effort, mode, mut notices } =
+            Outset::find(values, flags, &reach, keeper.as_ref())?;
+        let means = reach::means(values, surroundings)?;
+        let provider = means.provider(&choice);
         let mode = ModeSwitch::new(mode);
         let mut workspace = Workspace::new(&surroundings.folder)?;
-        let spill = keeper.as_ref().map(|keeper| {
-            let folder = keeper.session().path().with_extension("spill");
-            Arc::new(SpillFolder::new(folder, SpillLimits::default()))
-        });
+        let spill = match &keeper {
+            None => None,
+            Some(keeper) => {
+                let folder = std::path::absolute(keeper.session().path().with_extension("spill"))?;
+                Some(Arc::new(SpillFolder::new(folder, SpillLimits::default())))
+            }
+        };
         if let Some(spill) = &spill {
-            std::fs::create_dir_all(spill.root())
-                .with_context(|| format!("{} cannot be made", spill.root().display()))?;
             workspace = workspace.with_readable(spill.root())?;
         }
 
-        let pack = packs(&workspace, &choice, surroundings)?
-            .pick(values.pack.as_deref(), &surroundings.folder)
-            .context("the pack cannot be used")?;
-        let domain = Arc::new(DomainHooks::new(Arc::clone(&pack), &mica_domain::Surroundings::default()));
-        let tools = domain.resolve(&|_| true)?;
-        let prompt = Prompt::of(&*pack, &tools, &domain.snapshot())?;
+        let makes = Arc::new(Makes::find(workspace, values, surroundings)?);
+        let domain = Arc::new(remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
+        let (tools, prompt) = Makes::texts(&domain)?;
+        makes.turn_is(prompt.turn());
 
         let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
-        let turn = prompt.turn();
-        let sections = move |_: &mica_context::section::ToolNames| vec![Rendered::turn("turn", turn.clone())];
+        let turn = Arc::clone(&makes);
+        let sections = move |_: &mica_context::section::ToolNames| vec![Rendered::turn("turn", turn.turn())];
         let mut window =
             WindowKeeper::new(Arc::clone(&clock)).files(Arc::new(files())).turn_sections(Arc::new(sections));
         if let Some(keeper) = &keeper {
@@ -105,10 +108,10 @@ impl Work {
         let mut context = Context::new(provider, Arc::clone(&choice.model));
         context.settings = Settings {
             max_output: values.max_output,
-            effort: reach::effort(values)?,
+            effort,
             cache_key: keeper.as_ref().map(|keeper| keeper.session().header().id.to_string()),
         };
-        context.tools = tools.tools;
+        context.tools = tools;
         context.system = prompt.system();
         if let Some(keeper) = &keeper {
             context.messages = window::restore(&keeper.session().live()?);
@@ -139,7 +142,8 @@ impl Work {
         for listener in listeners {
             agent.listen(listener);
         }
-        Ok(Self { agent, keeper, mode, window, choice, domain })
+        let models = Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice));
+        Ok(Self { agent, keeper, mode, window, notices: notices.into(), models, domain, makes })
     }
 
     /// Runs from a prompt until the agent stops.
@@ -173,7 +177,7 @@ impl Work {
     }
 
     async fn ended(&self, outcome: Outcome) -> Result<Outcome> {
-        self.domain.run_ended(&outcome).await;
+        self.domain.run_ended(&outcome).await.map_err(|error| anyhow!(error))?;
         if let (Outcome::Suspended { asks }, Some(keeper)) = (&outcome, &self.keeper) {
             let tally = self.agent.with(|cx| cx.tally.clone()).await?;
             keeper.waits(asks, &tally).await.map_err(|error| anyhow!(error))?;
@@ -188,14 +192,19 @@ impl Work {
 
     /// The model, and where it is asked.
     pub fn asked(&self) -> String {
-        format!("{} over {} at {}", self.choice.model.id, self.choice.dialect, self.choice.url())
+        let choice = self.choice();
+        format!("{} over {} at {}", choice.model.id, choice.dialect, choice.url())
     }
 
     /// Where the conversation is kept.
     pub fn place(&self) -> String {
         match &self.keeper {
             None => "this conversation is not kept".to_owned(),
-            Some(keeper) => keeper.session().path().display().to_string(),
+            Some(keeper) => {
+                let session = keeper.session();
+                let later = if session.is_draft() { " (made when something is said)" } else { "" };
+                format!("{}{later}", session.path().display())
+            }
         }
     }
 
@@ -238,6 +247,21 @@ impl Work {
     }
 }
 
+/// A domain with what it remembered of the session.
+fn remembering(pack: Arc<dyn Domain>, keeper: Option<&Keeper>, notices: &mut Vec<String>) -> DomainHooks {
+    let here = mica_domain::Surroundings::default();
+    let Some(keeper) = keeper else { return DomainHooks::new(pack, &here) };
+    let hooks = match keeper.remembered(pack.name()) {
+        None => DomainHooks::new(pack, &here),
+        Some(kept) => {
+            let (hooks, unreadable) = DomainHooks::restored(pack, &here, &kept);
+            notices.extend(unreadable.map(|unreadable| unreadable.to_string()));
+            hooks
+        }
+    };
+    hooks.keeping(Arc::new(keeper.clone()))
+}
+
 /// A number of things, in words.
 fn plural(count: u32, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
@@ -252,25 +276,6 @@ fn shorten(text: &str, longest: usize) -> String {
     let whole = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
     format!("{whole} …")
 }
-
-/// The domains there are.
-#[allow(clippy::disallowed_methods, reason = "the binary knows what day it is")]
-fn packs(workspace: &Workspace, choice: &Choice, surroundings: &Surroundings) -> Result<Packs> {
-    let sight = if choice.model.images { Sight::Sees } else { Sight::Blind };
-    let folder = &surroundings.folder;
-    let facts = Facts {
-        folder: folder.clone(),
-        system: format!("{} ({})", std::env::consts::OS, std::env::consts::ARCH),
-        under_git: folder.ancestors().any(|folder| folder.join(".git").exists()),
-        date: Some(jiff::Zoned::now().strftime("%A, %Y-%m-%d").to_string()),
-    };
-    // What a project says to agents is fenced as its words, and needs no more trust than its files do.
-    let instructions = Instructions::read(folder, Trust::Trusted, INSTRUCTIONS)?;
-    Ok(Packs::default().with(Arc::new(CodePack::new(workspace, sight, facts, instructions))))
-}
-
-/// Bytes of project instructions at most: what a careful person writes, several times over.
-const INSTRUCTIONS: usize = 32 << 10;
 
 /// What calls do to files, for the ledger that outlives a compaction.
 fn files() -> NamedArguments {
@@ -287,7 +292,7 @@ fn session(flags: &RunFlags, surroundings: &Surroundings) -> Result<Option<Sessi
     }
     let sessions = sessions::folder(surroundings);
     let path = match (&flags.resume, flags.go_on) {
-        (Some(id), _) => Some(sessions.find(id)?),
+        (Some(id), _) => Some(sessions::find::session(&sessions, id)?),
         (None, true) => {
             let newest = sessions.list(Some(&surroundings.folder)).sessions.into_iter().next();
             Some(newest.context("there is no session of this folder to continue")?.path)
@@ -296,7 +301,7 @@ fn session(flags: &RunFlags, surroundings: &Surroundings) -> Result<Option<Sessi
     };
     Ok(Some(match path {
         Some(path) => sessions.open(&path, Access::Write)?,
-        None => sessions.create(&surroundings.folder, None)?,
+        None => sessions.draft(&surroundings.folder, None),
     }))
 }
 

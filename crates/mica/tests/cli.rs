@@ -132,7 +132,9 @@ async fn promise_6_a_headless_run_never_waits_for_a_person() {
     let refusal = sent.last().unwrap();
     assert_eq!(refusal["role"], "tool");
     assert!(
-        refusal["content"].to_string().contains("the run was continued without an approval"),
+        refusal["content"]
+            .to_string()
+            .contains("Refused without asking a person: the run was continued without an approval"),
         "{refusal}"
     );
     assert_eq!(stage.file("a.txt"), "hello\nworld\n");
@@ -289,7 +291,8 @@ async fn a_pipe_drives_an_agent() {
         let value: Value = serde_json::from_str(&line).unwrap();
         if value["event"]["type"] == "approval_asked" {
             let call = value["event"]["ask"]["call"]["id"].clone();
-            let decision = json!({ "call": call, "answer": "allow" });
+            let shown = value["event"]["ask"]["shown"].clone();
+            let decision = json!({ "call": call, "shown": shown, "answer": "allow" });
             send(json!({ "id": 2, "method": "approve", "decisions": [decision] })).await;
         }
         if value.get("id").is_some() {

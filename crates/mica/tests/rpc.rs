@@ -106,7 +106,7 @@ async fn the_example_of_the_page_plays() {
             pipe.expect(&serde_json::from_str(read).unwrap()).await;
         }
     }
-    assert_eq!(played, 10);
+    assert_eq!(played, 12);
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn a_run_that_waits_is_answered_at_the_start() {
     pipe.send(r#"{"id": 1, "method": "state"}"#).await;
     let asks = json!([{ "call": { "id": "call_1", "name": "file_write" } }]);
     pipe.expect(&json!({ "id": 1, "result": { "running": false, "asks": asks } })).await;
-    pipe.send(r#"{"id": 2, "method": "resume", "decisions": [{"call": "call_1", "answer": "allow"}]}"#).await;
+    pipe.send(r#"{"id": 2, "method": "resume", "decisions": [{"call": "call_1", "shown": "ba88d0d9da0b90f368abba1104f44ea2", "answer": "allow"}]}"#).await;
     pipe.expect(&json!({ "id": 2, "result": { "outcome": "completed" } })).await;
     assert_eq!(std::fs::read_to_string(folder.path().join("project/a.txt")).unwrap(), "mica\n");
 }

@@ -22,3 +22,4 @@ pub mod pages;
 pub mod project;
 pub mod syntax;
 pub mod text;
+pub mod xpath;

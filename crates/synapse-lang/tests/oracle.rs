@@ -4,6 +4,7 @@
 //! it these tests say so and pass.
 
 #![allow(clippy::print_stdout, reason = "a table of results is what these tests are for")]
+#![allow(clippy::disallowed_methods, reason = "where recordings lie is told by the environment")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a recording that cannot be read fails the test")]
 
 use serde_json::{Value, json};
@@ -136,4 +137,21 @@ fn the_unit_tests_of_the_runtime() {
     }
     println!("{right} of {}", right + wrong.len());
     assert!(wrong.is_empty(), "{} differ", wrong.len());
+}
+
+#[test]
+fn the_template_tests_of_the_runtime() {
+    use synapse_lang::expr::template::{Media, fill_format};
+    let Some(folder) = folder() else { return };
+    for case in lines(&folder, "payload_template_cases.jsonl") {
+        let context =
+            context(json!({ "payload": case["payload"], "content_type": case["payload_content_type"] }));
+        let media = match case["media_type"].as_str() {
+            Some("json") => Media::Json,
+            Some("xml") => Media::Xml,
+            _ => Media::Text,
+        };
+        let filled = fill_format(case["template"].as_str().unwrap_or_default(), media, &[], &context);
+        assert_eq!(filled.as_deref().ok(), case["expected"].as_str(), "{} {filled:?}", case["id"]);
+    }
 }

@@ -7,14 +7,14 @@ use futures::StreamExt;
 use mica_ai::id::CallId;
 use mica_ai::message::ToolCall;
 use mica_ai::request::ToolChoice;
-use mica_ai::{AiError, Assistant, Block, Origin, StreamEvent};
+use mica_ai::{AiError, Assistant, Block, Origin, Request, StreamEvent};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Run;
 use crate::event::EventKind;
 use crate::guard;
-use crate::hooks::Recovery;
+use crate::hooks::{Record, Recovery};
 use crate::outcome::RunError;
 
 /// How often one turn may be asked again after a hook did something about its failure.
@@ -23,15 +23,22 @@ const RECOVERIES: u32 = 3;
 const BROKEN_OFF: &str = "Not run: the answer that called it was broken off.";
 
 impl Run<'_> {
-    /// Asks the model, again where a hook did something about a failure. The inner error is the answer's.
+    /// Opens the turn and asks the model, again where a hook did something about a failure. The inner error is the
+    /// answer's.
     pub(super) async fn answer(
         &mut self,
         closing: bool,
         cut: &CancellationToken,
     ) -> Result<Result<Assistant, AiError>, RunError> {
+        // The request is put together while the turn is being recorded, and leaves when it is: waiting for a disk
+        // takes about as long as copying and marking a long conversation.
+        let (opened, request) =
+            futures::join!(self.record(Record::TurnOpen), async { self.request(closing) });
+        opened?;
+        let mut request = request?;
         let mut recoveries = 0;
         loop {
-            let error = match self.ask(closing, cut).await? {
+            let error = match self.ask(request, cut).await? {
                 Ok(answer) => return Ok(Ok(answer)),
                 Err(error) => error,
             };
@@ -49,14 +56,12 @@ impl Run<'_> {
             recoveries += 1;
             let text = format!("{error}. Asking again.");
             self.events.tell(EventKind::Notice { text }).await;
+            request = self.request(closing)?;
         }
     }
 
-    async fn ask(
-        &mut self,
-        closing: bool,
-        cut: &CancellationToken,
-    ) -> Result<Result<Assistant, AiError>, RunError> {
+    /// The request as it will be sent.
+    fn request(&self, closing: bool) -> Result<Arc<Request>, RunError> {
         let mut request = self.cx.request();
         if closing {
             // The tools stay in the request, so that the cached prefix holds.
@@ -64,6 +69,14 @@ impl Run<'_> {
         }
         catch_unwind(AssertUnwindSafe(|| self.hooks.shape(&mut request, self.cx)))
             .map_err(|panic| RunError::Hook { hook: "shape".to_owned(), message: guard::words(&*panic) })?;
+        Ok(Arc::new(request))
+    }
+
+    async fn ask(
+        &mut self,
+        request: Arc<Request>,
+        cut: &CancellationToken,
+    ) -> Result<Result<Assistant, AiError>, RunError> {
         let id = request.answer.clone();
         self.events.tell(EventKind::AnswerStart { message: id.clone() }).await;
         let began = Instant::now();
@@ -72,7 +85,7 @@ impl Run<'_> {
             provider: String::new(),
             model: request.model.id.clone(),
         };
-        let mut stream = self.cx.provider.stream(Arc::new(request), cut.clone());
+        let mut stream = self.cx.provider.stream(request, cut.clone());
         let overdue = guard::overdue(cut);
         tokio::pin!(overdue);
         let (mut message, error) = loop {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mica_agent::{
-    Access, Agent, Approval, Args, Context, Decision, Decisions, Event, EventKind, Hooks, Listener, Outcome,
-    Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec,
+    Access, Agent, Answer, Approval, Args, Ask, Context, Decision, Decisions, Event, EventKind, Hooks,
+    Listener, Outcome, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec,
 };
 use mica_ai::event::StreamEvent;
 use mica_ai::message::{Content, ResultStatus};
@@ -134,6 +134,8 @@ type Act = Box<dyn FnOnce(&Agent) + Send>;
 #[derive(Default)]
 pub struct Log {
     events: Mutex<Vec<Event>>,
+    /// Everything that was asked, also what was looked at already.
+    asks: Mutex<Vec<Ask>>,
     acts: Mutex<Vec<(String, Act)>>,
     agent: OnceLock<Agent>,
 }
@@ -142,6 +144,9 @@ pub struct Log {
 impl Listener for Log {
     async fn event(&self, event: Event) {
         let told = told(&event.kind);
+        if let EventKind::ApprovalAsked { ask } = &event.kind {
+            self.asks.lock().unwrap().push(ask.clone());
+        }
         self.events.lock().unwrap().push(event);
         let act = {
             let mut acts = self.acts.lock().unwrap();
@@ -213,8 +218,16 @@ impl Rig {
     }
 
     pub async fn resume<const N: usize>(&self, answers: [(&str, Decision); N]) -> Outcome {
-        let answers = answers.into_iter().map(|(call, decision)| (call.into(), decision)).collect();
+        let answers = answers.into_iter().map(|(call, decision)| self.answer(call, decision)).collect();
         self.agent.resume(Decisions(answers)).await.unwrap()
+    }
+
+    /// An answer to what was asked last about a call.
+    pub fn answer(&self, call: &str, decision: Decision) -> Answer {
+        let asks = self.log.asks.lock().unwrap();
+        let asked = asks.iter().rev().find(|ask| ask.call.id.as_str() == call);
+        let shown = asked.map(|ask| ask.shown.clone());
+        Answer { call: call.into(), shown, decision }
     }
 
     /// All events so far.

@@ -1,5 +1,6 @@
 //! Call ids as a wire takes them.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
@@ -12,11 +13,11 @@ const LONGEST: usize = 64;
 
 /// An id that fits the wire and is not in use. An id that fits already is kept, so that a conversation stays the same
 /// bytes when it goes back to where it came from.
-pub(super) fn fit(id: &CallId, dialect: Dialect, used: &HashSet<CallId>) -> CallId {
+pub(super) fn fit<'a>(id: &'a CallId, dialect: Dialect, used: &HashSet<Cow<'a, CallId>>) -> Cow<'a, CallId> {
     let fits = !id.as_str().is_empty()
         && id.as_str().len() <= LONGEST
         && id.as_str().chars().all(|c| allowed(c, dialect));
-    let base = if fits { id.clone() } else { rewritten(id, dialect) };
+    let base = if fits { Cow::Borrowed(id) } else { Cow::Owned(rewritten(id, dialect)) };
     if !used.contains(&base) {
         return base;
     }
@@ -25,7 +26,7 @@ pub(super) fn fit(id: &CallId, dialect: Dialect, used: &HashSet<CallId>) -> Call
         .map(|number| {
             let suffix = format!("_{number}");
             let kept = &base.as_str()[..base.as_str().len().min(LONGEST - suffix.len())];
-            CallId::from(format!("{kept}{suffix}"))
+            Cow::Owned(CallId::from(format!("{kept}{suffix}")))
         })
         .find(|candidate| !used.contains(candidate))
         .unwrap_or(base)

@@ -88,8 +88,13 @@ fn contents(content: &[Content]) -> String {
     parts.join(" + ")
 }
 
+/// As [`normalise`], with messages of its own.
+fn normalised(messages: &[Message], target: &Origin, model: &Model) -> Vec<Message> {
+    normalise(messages, target, model).into_iter().map(Cow::into_owned).collect()
+}
+
 fn check(messages: &[Message], expected: &[&str]) {
-    assert_eq!(script(&normalise(messages, &origin("here"), &model(Dialect::Messages))), expected);
+    assert_eq!(script(&normalised(messages, &origin("here"), &model(Dialect::Messages))), expected);
 }
 
 #[test]
@@ -104,6 +109,32 @@ fn a_whole_conversation_is_left_as_it_is() {
         ],
         &["user hi", "says ok + calls c1 + calls c2", "result c1 Ok one", "result c2 Ok two", "says done"],
     );
+}
+
+#[test]
+fn what_fits_as_it_is_is_lent() {
+    let messages = [
+        user("hi"),
+        user("nul\0"),
+        answer("here", StopReason::ToolUse, vec![text("ok"), call("c1")]),
+        result("c1", "one"),
+        answer("here", StopReason::ToolUse, vec![call("c1")]),
+        result("c1", "its call has another id by now"),
+        answer("there", StopReason::Stop, vec![thinking("hm", Some(Seal::Signature("s".into())))]),
+        answer(
+            "here",
+            StopReason::Stop,
+            vec![thinking("hm", Some(Seal::Signature("s".into()))), text("yes")],
+        ),
+    ];
+    let (here, model) = (origin("here"), model(Dialect::Messages));
+    let out = normalise(&messages, &here, &model);
+    let lent: Vec<bool> = out
+        .iter()
+        .zip(&messages)
+        .map(|(out, message)| matches!(out, Cow::Borrowed(lent) if std::ptr::eq(*lent, message)))
+        .collect();
+    assert_eq!(lent, [true, false, true, true, false, false, false, true]);
 }
 
 #[test]
@@ -228,7 +259,7 @@ fn ids_are_made_to_fit_and_stay_apart() {
         answer("here", StopReason::ToolUse, vec![call("same")]),
         result("same", "second"),
     ];
-    let out = normalise(&messages, &origin("here"), &model(Dialect::Messages));
+    let out = normalised(&messages, &origin("here"), &model(Dialect::Messages));
     let mut seen = HashSet::new();
     for message in &out {
         if let Message::Assistant(assistant) = message {
@@ -252,7 +283,7 @@ fn ids_are_made_to_fit_and_stay_apart() {
     );
     // Again: what was made to fit is left alone the second time.
     let mut again = out.clone();
-    again = normalise(&again, &origin("here"), &model(Dialect::Messages));
+    again = normalised(&again, &origin("here"), &model(Dialect::Messages));
     assert_eq!(script(&again), script(&out));
 }
 
@@ -272,7 +303,7 @@ fn images_are_described_to_models_that_cannot_see() {
     let messages = [Message::User(User { id: "u".into(), content: vec![Content::text("look"), image] })];
     let mut blind = model(Dialect::Messages);
     blind.images = false;
-    assert_eq!(script(&normalise(&messages, &origin("here"), &blind)), ["user look + IMAGE_LEFT_OUT"]);
+    assert_eq!(script(&normalised(&messages, &origin("here"), &blind)), ["user look + IMAGE_LEFT_OUT"]);
     check(&messages, &["user look + image"]);
 }
 
@@ -293,7 +324,7 @@ fn reasoning_can_be_left_out_whole() {
 }
 
 /// Any mixture of messages, with few ids so that they collide.
-fn conversations() -> impl Strategy<Value = Vec<Message>> {
+pub(crate) fn conversations() -> impl Strategy<Value = Vec<Message>> {
     let stop = prop_oneof![
         Just(StopReason::Stop),
         Just(StopReason::ToolUse),
@@ -317,7 +348,7 @@ fn conversations() -> impl Strategy<Value = Vec<Message>> {
 proptest! {
     #[test]
     fn calls_and_results_are_always_paired(messages in conversations()) {
-        let out = normalise(&messages, &origin("here"), &model(Dialect::Messages));
+        let out = normalised(&messages, &origin("here"), &model(Dialect::Messages));
         let mut expected: Vec<CallId> = Vec::new();
         for message in &out {
             match message {
@@ -339,8 +370,22 @@ proptest! {
 
     #[test]
     fn normalising_twice_is_normalising_once(messages in conversations()) {
-        let once = normalise(&messages, &origin("here"), &model(Dialect::Messages));
-        let twice = normalise(&once, &origin("here"), &model(Dialect::Messages));
+        let once = normalised(&messages, &origin("here"), &model(Dialect::Messages));
+        let twice = normalised(&once, &origin("here"), &model(Dialect::Messages));
         prop_assert_eq!(once, twice);
+    }
+
+    /// A message that is lent must be one that fits: sent alone behind its predecessors it comes out the same.
+    #[test]
+    fn appending_only_appends(messages in conversations(), more in conversations()) {
+        let (here, model) = (origin("here"), model(Dialect::Messages));
+        // Up to the last message before which nothing waits for a result.
+        let mut before = normalised(&messages, &here, &model);
+        while matches!(before.last(), Some(Message::ToolResult(_) | Message::User(_))) {
+            before.pop();
+        }
+        let all: Vec<Message> = messages.iter().chain(&more).cloned().collect();
+        let after = normalised(&all, &here, &model);
+        prop_assert_eq!(&before[..], &after[..before.len()]);
     }
 }

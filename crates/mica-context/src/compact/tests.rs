@@ -135,7 +135,7 @@ fn pairs(messages: &[Message], of: &HashSet<MessageId>) -> Vec<(String, String)>
     let mut calls: HashSet<String> = HashSet::new();
     let mut pairs = Vec::new();
     for message in &sent {
-        match message {
+        match &**message {
             Message::Assistant(answer) => calls.extend(answer.calls().map(|call| call.id.to_string())),
             Message::ToolResult(result) => {
                 assert!(calls.contains(result.call.as_str()), "a result without its call");

@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
 
+use mica_agent::Context;
 use mica_agent::event::WindowChange;
 use mica_ai::id::MessageId;
 use mica_ai::model::CacheFacts;
-use mica_ai::request::ToolDef;
 use mica_ai::{Assistant, Model, Request, Usage};
 
 use crate::compact::{Stuck, Trigger};
 use crate::digest::Digest;
-use crate::measure::Known;
+use crate::measure::{Known, Measure};
 use crate::segments::{self, CacheCheck, Sent};
 use crate::tokens::{Anchor, Scale};
 
@@ -58,14 +58,14 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn new(request: &Request, sent: Sent, estimated: u64) -> Self {
+    pub(super) fn new(request: &Request, sent: Sent, measure: &Measure) -> Self {
         Self {
             answer: request.answer.clone(),
             sent,
             messages: request.messages.len(),
-            before: prefix_digest(&request.model, &request.system, &request.tools),
+            before: model_digest(&request.model).then(measure.before),
             model: model_digest(&request.model),
-            estimated,
+            estimated: measure.total(),
             assumed: Scale::assumed(&request.model),
             facts: request.model.cache.clone(),
         }
@@ -73,6 +73,11 @@ impl Pending {
 }
 
 impl State {
+    /// The fingerprint of everything before the messages.
+    pub(super) fn before(&mut self, cx: &Context) -> Digest {
+        model_digest(&cx.model).then(self.known.before(&cx.system, cx.tools.definitions()))
+    }
+
     /// How tokens of a model are scaled, as far as its answers have shown.
     pub(super) fn scale(&self, model: &Model) -> Scale {
         match self.scale {
@@ -94,6 +99,17 @@ impl State {
         self.anchor = None;
         self.stuck = None;
         self.rewritten = Some(by);
+    }
+
+    /// Another model is asked from now on: its window is its own, and so is its cache.
+    pub(super) fn model_changed(&mut self) {
+        self.anchor = None;
+        self.learnt = None;
+        self.stuck = None;
+        self.in_a_row = 0;
+        if let Some((sent, _)) = &mut self.last {
+            sent.forget_model();
+        }
     }
 
     /// Has something told before the next turn. The oldest go when nobody asks.
@@ -133,9 +149,4 @@ impl State {
 
 fn model_digest(model: &Model) -> Digest {
     Digest::of(&model.deployment).and(model.dialect.name().as_bytes())
-}
-
-/// The fingerprint of everything before the messages.
-pub(super) fn prefix_digest(model: &Model, system: &[String], tools: &[ToolDef]) -> Digest {
-    model_digest(model).then(Digest::of_value(&system)).then(Digest::of_value(&tools))
 }

@@ -10,7 +10,7 @@ pub struct Headless;
 #[async_trait]
 impl Hooks for Headless {
     async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
-        Some(asks.iter().map(|ask| Decision::Deny { reason: refusal(ask) }).collect())
+        Some(asks.iter().map(|ask| Decision::Refuse { reason: refusal(ask) }).collect())
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::{Access, Clock, Session, Writer};
+use super::{Access, Clock, Session, To, Writer};
 use crate::blob::Limits;
 use crate::contents::Contents;
 use crate::entry::{Header, Version};
@@ -48,6 +48,20 @@ pub(crate) fn create(
     }
     files::write_new(path, &bytes).map_err(SessionError::io("create", path))?;
     open(path, Access::Write, means)
+}
+
+/// A session whose file is made with its first entry.
+pub(crate) fn draft(path: &Path, header: Header, means: &Means) -> Session {
+    Session {
+        path: path.to_owned(),
+        header,
+        contents: Contents::default(),
+        source: Source::Memory(Vec::new()),
+        writer: Some(Writer { to: To::Draft(means.clone()), ids: EntryIds::after(None) }),
+        clock: means.clock.clone(),
+        limits: means.limits,
+        indexed: 0,
+    }
 }
 
 /// Opens a session.
@@ -206,7 +220,23 @@ impl Session {
             self.contents.notices.push(Notice::TailCompleted);
         }
         let last = self.contents.tree.nodes().iter().map(|node| node.id).max();
-        self.writer = Some(Writer { appender, ids: EntryIds::after(last), _lock: lock });
+        self.writer = Some(Writer { to: To::File { appender, _lock: lock }, ids: EntryIds::after(last) });
         Ok(())
+    }
+
+    /// What appends to the file, which is made now if it is not there yet.
+    pub(super) fn appender(&mut self) -> Result<&mut Appender, SessionError> {
+        if let Some(Writer { to: To::Draft(means), .. }) = &self.writer {
+            let mut made = create(&self.path, &self.header, &[], means)?;
+            std::mem::swap(&mut self.source, &mut made.source);
+            std::mem::swap(&mut self.contents, &mut made.contents);
+            if let (Some(ours), Some(theirs)) = (&mut self.writer, made.writer.take()) {
+                ours.to = theirs.to;
+            }
+        }
+        match &mut self.writer {
+            Some(Writer { to: To::File { appender, .. }, .. }) => Ok(appender),
+            _ => Err(SessionError::ReadOnly { path: self.path.clone() }),
+        }
     }
 }

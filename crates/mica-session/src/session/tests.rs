@@ -124,6 +124,59 @@ fn a_compaction_is_undone_by_going_back() {
 }
 
 #[test]
+fn undoing_a_compaction_keeps_what_came_after_it() {
+    let (_folder, sessions) = folder();
+    let (path, [_, two, _]) = three(&sessions);
+    let mut session = sessions.open(&path, Access::Write).unwrap();
+    assert_eq!(session.uncompact().unwrap(), None, "there is nothing to undo");
+    let compaction = Compaction { summary: "sum".to_owned(), first_kept: Some(two), ..Compaction::default() };
+    let at = session.append(Body::Compaction(compaction), Durability::Now).unwrap();
+    let four = say(&mut session, "four");
+    session.label(four, Some("here")).unwrap();
+    let picture = User { id: "p".into(), content: vec![picture(&"QUJD".repeat(8192))] };
+    session.append(Message::from(picture.clone()), Durability::Now).unwrap();
+    let left = session.tree().leaf();
+
+    assert_eq!(session.uncompact().unwrap(), Some(at));
+    assert_eq!(texts(&session), ["one", "two", "three", "four", ""]);
+    let live = session.live().unwrap();
+    assert_eq!(
+        live.messages().last(),
+        Some(&Message::from(picture)),
+        "with what is kept outside of the file"
+    );
+    let copy = session.tree().branch()[3].id;
+    assert_eq!((session.tree().label(copy), session.tree().label(four)), (Some("here"), Some("here")));
+    // Nothing is gone: the branch with the compaction is still there.
+    session.navigate(left).unwrap();
+    assert_eq!(session.live().unwrap().entries[0].id, at);
+}
+
+#[test]
+fn a_branch_that_is_left_can_leave_a_word() {
+    let (_folder, sessions) = folder();
+    let (path, [one, _, three]) = three(&sessions);
+    let mut session = sessions.open(&path, Access::Write).unwrap();
+    let said = session.navigate_with(Some(one), "two led nowhere").unwrap().unwrap();
+    assert_eq!(session.tree().leaf(), Some(said));
+    let Body::BranchSummary(summary) = session.entry(said).unwrap().body else { panic!("not a summary") };
+    assert_eq!((summary.from, summary.summary.as_str()), (three, "two led nowhere"));
+    assert_eq!(texts(&session), ["one", "two led nowhere"]);
+}
+
+#[test]
+fn entries_are_found_by_the_ends_of_their_ids() {
+    let (_folder, sessions) = folder();
+    let (path, [one, two, three]) = three(&sessions);
+    let session = sessions.open(&path, Access::Read).unwrap();
+    let found = |given: &str| session.tree().find(given).iter().map(|node| node.id).collect::<Vec<_>>();
+    assert_eq!(found(&two.to_string()), [two]);
+    assert_eq!(found(&three.short()), [three]);
+    assert_eq!(found("0"), [one, two, three]);
+    assert_eq!(found("nothing"), []);
+}
+
+#[test]
 fn a_torn_tail_is_moved_away() {
     let (_folder, sessions) = folder();
     let (path, _) = three(&sessions);
@@ -372,7 +425,7 @@ fn a_full_disk_is_told_and_the_session_goes_on() {
         }
     }
     let file = crate::files::open_log(session.path()).unwrap();
-    session.writer.as_mut().unwrap().appender = Appender::new(Full(file, true), before.len() as u64);
+    *session.appender().unwrap() = Appender::new(Full(file, true), before.len() as u64);
     let error = session.append(Message::from(User::text("lost")), Durability::Now).unwrap_err();
     assert!(error.is_disk_full());
     assert_eq!(

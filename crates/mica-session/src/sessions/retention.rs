@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Sessions, Summary};
 use crate::error::SessionError;
+use crate::session::Access;
 
 /// How much is kept. What is `None` limits nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,17 +39,56 @@ pub enum Why {
     Large,
 }
 
+/// What retention comes to, before anything is done. Sessions are those that changed last first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Sessions that would go.
+    pub goes: Vec<Goes>,
+    /// Sessions that would go as well, and why they do not.
+    pub spared: Vec<(Goes, Spared)>,
+}
+
+/// Why a session does not go although a limit says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spared {
+    /// A person marked one of its entries.
+    Labelled,
+    /// Somebody writes to it.
+    Open,
+    /// It cannot be read well enough to know what is in it.
+    Unreadable,
+}
+
 impl Sessions {
-    /// What would go, the one that changed last first. Nothing is deleted.
-    pub fn plan(&self, retention: &Retention, now: Timestamp) -> Vec<Goes> {
-        judge(self.list(None).sessions, retention, now)
+    /// What would go. Nothing is deleted. Sessions with marks, and those that somebody writes to, stay, and count for no
+    /// limit.
+    pub fn plan(&self, retention: &Retention, now: Timestamp) -> Plan {
+        if *retention == Retention::default() {
+            return Plan::default();
+        }
+        judge(self.list(None).sessions, retention, now, |session| self.spared(session))
+    }
+
+    fn spared(&self, session: &Summary) -> Option<Spared> {
+        if self.is_open(&session.path) {
+            return Some(Spared::Open);
+        }
+        let labelled = match &session.labels {
+            Some(labels) => !labels.is_empty(),
+            // A long session without an index: this is about deleting it, so it is read.
+            None => match self.open(&session.path, Access::Read) {
+                Ok(session) => session.tree().labels().next().is_some(),
+                Err(_) => return Some(Spared::Unreadable),
+            },
+        };
+        labelled.then_some(Spared::Labelled)
     }
 
     /// Deletes what a plan has. A session that cannot be deleted, because somebody writes to it for example, is answered
     /// with the reason; one that changed since the plan was made stays without a word.
-    pub fn carry_out(&self, plan: Vec<Goes>) -> Vec<(Summary, SessionError)> {
+    pub fn carry_out(&self, goes: Vec<Goes>) -> Vec<(Summary, SessionError)> {
         let mut left = Vec::new();
-        for Goes { session, .. } in plan {
+        for Goes { session, .. } in goes {
             if self.summary(&session.path).is_ok_and(|now| now.changed > session.changed) {
                 continue;
             }
@@ -61,9 +101,14 @@ impl Sessions {
 }
 
 /// Judges sessions that are sorted by their last change, newest first.
-fn judge(sessions: Vec<Summary>, retention: &Retention, now: Timestamp) -> Vec<Goes> {
+fn judge(
+    sessions: Vec<Summary>,
+    retention: &Retention,
+    now: Timestamp,
+    spared: impl Fn(&Summary) -> Option<Spared>,
+) -> Plan {
     let mut kept: HashMap<String, (usize, u64)> = HashMap::new();
-    let mut goes = Vec::new();
+    let mut plan = Plan::default();
     for session in sessions {
         let size = session.bytes + session.blob_bytes;
         let (count, bytes) = kept.entry(session.project.clone()).or_default();
@@ -77,10 +122,11 @@ fn judge(sessions: Vec<Summary>, retention: &Retention, now: Timestamp) -> Vec<G
         } else {
             None
         };
-        match why {
-            Some(why) => goes.push(Goes { session, why }),
-            None => (*count, *bytes) = (*count + 1, *bytes + size),
+        match (why, why.and_then(|_| spared(&session))) {
+            (Some(why), None) => plan.goes.push(Goes { session, why }),
+            (Some(why), Some(spared)) => plan.spared.push((Goes { session, why }, spared)),
+            (None, _) => (*count, *bytes) = (*count + 1, *bytes + size),
         }
     }
-    goes
+    plan
 }

@@ -1,6 +1,7 @@
 //! What a list shows of a session, without reading it: from the index, and where that is behind, from the file's ends.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,10 @@ pub struct Summary {
     pub changed: Timestamp,
     /// How many entries it has. `None` when that would take reading all of it.
     pub entries: Option<u64>,
+    /// How many answers of models it has, on all branches. `None` as for `entries`.
+    pub turns: Option<u64>,
+    /// The marks that people set. `None` as for `entries`.
+    pub labels: Option<Vec<String>>,
     /// The size of its file.
     pub bytes: u64,
     /// The size of what is kept beside it.
@@ -124,6 +129,8 @@ fn of(path: &Path, bytes: u64, header: Header, digest: &Digest, count: Count) ->
         created: header.created,
         changed: digest.changed,
         entries: (count == Count::Known).then_some(digest.entries),
+        turns: (count == Count::Known).then_some(digest.turns),
+        labels: (count == Count::Known).then(|| digest.labels.values().cloned().collect()),
         bytes,
         blob_bytes: blob_bytes(path),
         model: digest.model.clone(),
@@ -132,8 +139,9 @@ fn of(path: &Path, bytes: u64, header: Header, digest: &Digest, count: Count) ->
 }
 
 fn blob_bytes(path: &Path) -> u64 {
-    let blobs = std::fs::read_dir(paths::blobs(path)).into_iter().flatten().flatten();
-    blobs.filter_map(|blob| blob.metadata().ok()).map(|facts| facts.len()).sum()
+    let folders = [paths::blobs(path), paths::spill(path)];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
+    files.filter_map(|file| file.metadata().ok()).map(|facts| facts.len()).sum()
 }
 
 fn digest(
@@ -185,9 +193,17 @@ fn lines(file: &File, from: u64, to: u64, begins: Ends, digest: &mut Digest) -> 
         let Skimmed { node, model } = skim(line, 0);
         digest.entries += 1;
         digest.changed = digest.changed.max(node.time);
-        if let Link::Name(name) = node.link {
-            digest.name = Some(name.into_string());
+        match node.link {
+            Link::Name(name) => digest.name = Some(name.into_string()),
+            Link::Label(target, Some(label)) => {
+                digest.labels.insert(target, label.into_string());
+            }
+            Link::Label(target, None) => {
+                digest.labels.remove(&target);
+            }
+            _ => {}
         }
+        digest.turns += u64::from(node.kind == Kind::Assistant);
         if node.kind == Kind::User && digest.opening.is_none() && begins == Ends::Lines {
             digest.opening = Some(node.preview.into_string());
         }
@@ -201,6 +217,14 @@ fn lines(file: &File, from: u64, to: u64, begins: Ends, digest: &mut Digest) -> 
 impl Digest {
     /// What is known of a session from its header alone.
     fn of(header: &Header) -> Self {
-        Digest { entries: 0, changed: header.created, name: header.name.clone(), opening: None, model: None }
+        Digest {
+            entries: 0,
+            changed: header.created,
+            name: header.name.clone(),
+            opening: None,
+            model: None,
+            turns: 0,
+            labels: BTreeMap::new(),
+        }
     }
 }

@@ -91,7 +91,10 @@ fn a_long_session_without_an_index_is_summed_up_from_its_ends() {
     let with = sessions.summary(&path).unwrap();
     assert!(with.bytes > 1024 * 1024);
     fs::remove_file(paths::index(&path)).unwrap();
-    assert_eq!(sessions.summary(&path).unwrap(), Summary { entries: None, ..with });
+    assert_eq!(
+        sessions.summary(&path).unwrap(),
+        Summary { entries: None, turns: None, labels: None, ..with }
+    );
 }
 
 #[test]
@@ -149,6 +152,8 @@ fn deleting_leaves_nothing_and_waits_for_nobody() {
     assert!(matches!(sessions.delete(&path).unwrap_err(), SessionError::Locked { .. }));
     drop(session);
     fs::write(paths::sidecar(&path, "torn-1"), "x").unwrap();
+    fs::create_dir(paths::spill(&path)).unwrap();
+    fs::write(paths::spill(&path).join("long"), "x").unwrap();
     sessions.delete(&path).unwrap();
     let mut left: Vec<PathBuf> =
         fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -165,7 +170,7 @@ fn retention_says_what_goes_before_it_goes() {
     begun(&sessions, "/home/user/b", "four");
     let now = Timestamp::from_second(1_800_000_100).unwrap();
     let plan = |retention: Retention| -> Vec<(String, Why)> {
-        let goes = sessions.plan(&retention, now);
+        let goes = sessions.plan(&retention, now).goes;
         goes.iter().map(|goes| (goes.session.title().to_owned(), goes.why)).collect()
     };
     assert_eq!(plan(Retention::default()), []);
@@ -178,7 +183,7 @@ fn retention_says_what_goes_before_it_goes() {
     assert_eq!(plan(young), [("one".to_owned(), Why::Old)]);
 
     let one_each = Retention { sessions: Some(1), ..Retention::default() };
-    let doomed = sessions.plan(&one_each, now);
+    let doomed = sessions.plan(&one_each, now).goes;
     assert_eq!(doomed.len(), 2);
     // Between the plan and the deed, somebody goes on with one and has the other one open.
     sessions.rename(&paths[0], "still needed").unwrap();
@@ -192,6 +197,60 @@ fn retention_says_what_goes_before_it_goes() {
 }
 
 #[test]
+fn marked_and_open_sessions_stay_and_count_for_nothing() {
+    let (_folder, sessions) = folder();
+    let paths: Vec<PathBuf> =
+        ["marked", "open", "old", "new"].iter().map(|text| begun(&sessions, "/home/user/a", text)).collect();
+    let mut marked = sessions.open(&paths[0], Access::Write).unwrap();
+    let target = marked.tree().leaf().unwrap();
+    marked.label(target, Some("keep")).unwrap();
+    drop(marked);
+    // Marks are found with the index and without.
+    fs::remove_file(paths::index(&paths[0])).unwrap();
+    assert_eq!(sessions.summary(&paths[0]).unwrap().labels, Some(vec!["keep".to_owned()]));
+    sessions.open(&paths[3], Access::Write).unwrap().rename("new").unwrap();
+    let open = sessions.open(&paths[1], Access::Write).unwrap();
+    let now = Timestamp::from_second(1_800_000_100).unwrap();
+    let one = Retention { sessions: Some(1), ..Retention::default() };
+    let titles = |plan: Plan| {
+        let goes: Vec<String> = plan.goes.iter().map(|goes| goes.session.title().to_owned()).collect();
+        let spared: Vec<(String, Spared)> =
+            plan.spared.iter().map(|(goes, why)| (goes.session.title().to_owned(), *why)).collect();
+        (goes, spared)
+    };
+    let (goes, spared) = titles(sessions.plan(&one, now));
+    assert_eq!(goes, ["old"]);
+    assert_eq!(spared, [("marked".to_owned(), Spared::Labelled), ("open".to_owned(), Spared::Open)]);
+    drop(open);
+    let mut marked = sessions.open(&paths[0], Access::Write).unwrap();
+    marked.label(target, None).unwrap();
+    drop(marked);
+    // The one that changed last stays now, and nothing else has a reason to.
+    let (goes, spared) = titles(sessions.plan(&one, now));
+    assert_eq!((goes.len(), spared.len()), (3, 0), "{goes:?}");
+}
+
+#[test]
+fn lists_know_turns_and_marks_however_many() {
+    let (_folder, sessions) = folder();
+    let path = begun(&sessions, "/home/user/a", "one");
+    let mut session = sessions.open(&path, Access::Write).unwrap();
+    let mut names = Vec::new();
+    for number in 0..300 {
+        let said = session.append(answer(Vec::new()), Durability::Lazy).unwrap();
+        names.push(format!("mark {number:03}"));
+        session.label(said, names.last().map(String::as_str)).unwrap();
+    }
+    drop(session);
+    let summary = sessions.summary(&path).unwrap();
+    assert_eq!((summary.turns, summary.entries), (Some(300), Some(601)));
+    assert_eq!(summary.labels, Some(names), "in the order of what they mark");
+    // Without the index the file says the same.
+    fs::remove_file(paths::index(&path)).unwrap();
+    assert_eq!(sessions.summary(&path).unwrap(), summary);
+}
+
+#[test]
 fn extensions_keep_what_is_theirs() {
     let (_folder, sessions) = folder();
     let mut session = sessions.create("/home/user/a".as_ref(), None).unwrap();
@@ -199,4 +258,49 @@ fn extensions_keep_what_is_theirs() {
         Body::Custom { custom: "todo/list".to_owned(), value: serde_json::json!({"b": [1], "a": null}) };
     let at = session.append(body.clone(), Durability::Lazy).unwrap();
     assert_eq!(session.entry(at).unwrap().body, body);
+}
+
+#[test]
+fn a_draft_leaves_nothing_until_something_is_said() {
+    let (_folder, sessions) = folder();
+    let mut draft = sessions.draft("/home/user/a".as_ref(), Some("Plans"));
+    let (id, path) = (draft.header().id, draft.path().to_owned());
+    assert_eq!((draft.access(), draft.is_draft(), draft.name()), (Access::Write, true, Some("Plans")));
+    assert!(draft.live().unwrap().entries.is_empty());
+    assert!(draft.unfinished().unwrap().is_nothing());
+    draft.sync().unwrap();
+    assert_eq!(draft.navigate(None).unwrap(), None);
+    // An entry that is refused leaves nothing either.
+    let mut nowhere = sessions.create("/home/user/b".as_ref(), None).unwrap();
+    let stranger = nowhere.append(Message::from(User::text("x")), Durability::Lazy).unwrap();
+    drop(nowhere);
+    assert!(draft.label(stranger, Some("mark")).is_err());
+    assert!(draft.append(Body::Unknown { kind: "x".to_owned(), line: Vec::new() }, Durability::Now).is_err());
+    assert!(!path.exists() && !path.parent().unwrap().exists());
+    assert_eq!(titles(&sessions, Some("/home/user/a")), Vec::<String>::new());
+    assert!(sessions.find(&id.to_string()).is_err());
+
+    let first = draft.append(Message::from(User::text("one")), Durability::Lazy).unwrap();
+    assert!(!draft.is_draft());
+    let second = draft.append(Message::from(User::text("two")), Durability::Now).unwrap();
+    assert_eq!(draft.entries([first, second]).unwrap().entries.len(), 2);
+    assert_eq!(titles(&sessions, Some("/home/user/a")), ["Plans"]);
+    assert_eq!(sessions.find(&id.to_string()).unwrap(), path);
+    assert!(matches!(sessions.open(&path, Access::Write), Err(SessionError::Locked { .. })), "it is locked");
+    drop(draft);
+    let again = sessions.open(&path, Access::Write).unwrap();
+    assert_eq!((again.header().id, again.tree().len(), again.notices().len()), (id, 2, 0));
+}
+
+#[test]
+fn what_others_put_beside_a_session_goes_with_it() {
+    let (_folder, sessions) = folder();
+    let (one, other) = (begun(&sessions, "/home/user/a", "one"), begun(&sessions, "/home/user/a", "two"));
+    for path in [&one, &other] {
+        fs::create_dir(path.with_extension("spill")).unwrap();
+        fs::write(path.with_extension("spill").join("000001-grep.txt"), "large").unwrap();
+    }
+    sessions.delete(&one).unwrap();
+    assert!(!one.with_extension("spill").exists());
+    assert!(other.with_extension("spill").exists() && other.exists());
 }

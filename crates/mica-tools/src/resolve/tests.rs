@@ -143,3 +143,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_readable_folder_may_come_later_and_is_never_a_link() {
+    let desk = desk();
+    let later = desk.beside("sessions/one.spill");
+    let workspace = desk.workspace.clone().with_readable(&later).unwrap();
+    let file = later.join("a.txt").display().to_string();
+    assert_eq!(workspace.resolve(&file).unwrap().found(), Found::Nothing);
+    std::fs::create_dir_all(&later).unwrap();
+    std::fs::File::create(later.join("a.txt")).unwrap();
+    let place = workspace.resolve(&file).unwrap();
+    assert_eq!((place.found(), place.reach), (Found::File, Reach::Read));
+    let around = desk.path("../sessions/three.spill");
+    desk.workspace.clone().with_readable(around).unwrap();
+    // Somebody puts a link where the folder was to be.
+    let linked = desk.beside("sessions/two.spill");
+    let workspace = desk.workspace.clone().with_readable(&linked).unwrap();
+    symlink(desk.beside(""), &linked).unwrap();
+    let leak = workspace.resolve(&linked.join("secret").display().to_string());
+    assert!(matches!(leak, Err(FileError::Outside { .. })));
+    for bad in ["spill", "/nowhere/../spill"] {
+        assert!(matches!(desk.workspace.clone().with_readable(bad), Err(FileError::BadPath { .. })), "{bad}");
+    }
+    let file = desk.beside("secret");
+    assert!(desk.workspace.clone().with_readable(file).is_err());
+}

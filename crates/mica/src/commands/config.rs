@@ -8,6 +8,16 @@ use crate::cli::ConfigCommand;
 use crate::config::{self, Config};
 use crate::surroundings::Surroundings;
 
+/// What settings are for. What a key says by itself is not here.
+const ABOUT: [(&str, &str); 6] = [
+    ("max_output", "tokens of one answer at most"),
+    ("limits.time", "seconds of work of one run at most, not counting people"),
+    ("limits.idle", "seconds without a word from the model before it is asked again"),
+    ("sessions.keep_days", "days a session stays unchanged before it goes; 0 keeps all"),
+    ("sessions.keep", "sessions of each project that stay, the newest; 0 keeps all"),
+    ("sessions.max_size", "how much of each project's sessions stays, the newest; 0 keeps all"),
+];
+
 /// The text to print.
 ///
 /// # Errors
@@ -35,6 +45,9 @@ pub fn run(command: &ConfigCommand, config: &Config, surroundings: &Surroundings
             for (position, (source, value)) in layers.into_iter().enumerate() {
                 let counts = if position == last { "counts" } else { "overruled" };
                 let _ = writeln!(out, "{value}  from {source} ({counts})");
+            }
+            if let Some((_, about)) = ABOUT.iter().find(|(known, _)| known == key) {
+                let _ = writeln!(out, "# {about}");
             }
         }
         ConfigCommand::Paths => {

@@ -6,8 +6,14 @@ use mica_ai::endpoint::Endpoints;
 use mica_ai::{Catalogue, Model};
 use serde_json::{Value, json};
 
-/// The text to print.
-pub fn run(catalogue: &Catalogue, endpoints: &Endpoints, filter: Option<&str>, json: bool) -> String {
+/// The text to print. `problems`: what is wrong with endpoints that are not there; they are told elsewhere.
+pub fn run(
+    catalogue: &Catalogue,
+    endpoints: &Endpoints,
+    problems: &[String],
+    filter: Option<&str>,
+    json: bool,
+) -> String {
     let wanted = |model: &&std::sync::Arc<Model>| {
         filter.is_none_or(|filter| model.id.contains(&filter.to_ascii_lowercase()))
     };
@@ -50,7 +56,7 @@ pub fn run(catalogue: &Catalogue, endpoints: &Endpoints, filter: Option<&str>, j
             place.as_deref().unwrap_or("-"),
         );
     }
-    if endpoints.is_empty() {
+    if endpoints.is_empty() && problems.is_empty() {
         out.push_str("\nno endpoint is set up, so none can be asked yet; `mica doctor` says how\n");
     }
     out

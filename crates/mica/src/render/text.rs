@@ -4,10 +4,12 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use mica_agent::{Event, EventKind, Listener};
+use mica_agent::{Ask, Event, EventKind, Listener};
 use mica_ai::message::ResultStatus;
-use mica_ai::{Message, StreamEvent};
+use mica_ai::{Message, StreamEvent, Usage};
 use serde_json::Value;
+
+use super::question::{Length, Paint, plain, question};
 
 /// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +40,13 @@ struct Inner {
     shown: String,
     /// What happened since a person began to type, told when they are done.
     held: Option<Vec<EventKind>>,
+    /// What the run took so far.
+    turns: u32,
+    usage: Usage,
 }
+
+/// Columns of a row about a call. The smallest terminals in use have 80.
+const WIDTH: usize = 79;
 
 /// What is kept for a person who types for long. Then it is told all the same.
 const HELD: usize = 4096;
@@ -61,6 +69,8 @@ impl TextPrinter {
             word: String::new(),
             shown: String::new(),
             held: None,
+            turns: 0,
+            usage: Usage::default(),
         };
         Arc::new(Self { inner: Mutex::new(inner) })
     }
@@ -71,9 +81,16 @@ impl TextPrinter {
         let _ = self.inner().note(mark, text);
     }
 
-    /// Asks a person: not dim, because it waits for them.
-    pub fn ask(&self, question: &str) {
-        let _ = self.inner().ask(question);
+    /// Asks a person about a call: not dim, because it waits for them.
+    pub fn ask(&self, ask: &Ask, length: Length) {
+        let mut inner = self.inner();
+        let paint = if inner.colour { Paint::Colours } else { Paint::Plain };
+        let _ = inner.ask(&question(ask, length, paint));
+    }
+
+    /// Says something to a person that they asked for, as it is.
+    pub fn tell(&self, text: &str) {
+        let _ = self.inner().plainly(text);
     }
 
     /// Shows what a person is typing, on a row of its own. What happens meanwhile is held back.
@@ -168,7 +185,8 @@ impl Inner {
             EventKind::Answer { delta, .. } => self.delta(delta)?,
             EventKind::AnswerEnd { .. } => self.end_line()?,
             EventKind::CallStart { label, arguments, .. } => {
-                self.note("●", &format!("{label} {}", brief(arguments)))?;
+                let room = WIDTH.saturating_sub(label.chars().count() + 3);
+                self.note("●", &format!("{label} {}", brief(arguments, room)))?;
             }
             EventKind::Message { message: Message::ToolResult(result) }
                 if result.status == ResultStatus::Failed =>
@@ -206,6 +224,12 @@ impl Inner {
                 )?;
             }
             EventKind::Notice { text } => self.note("…", text)?,
+            EventKind::TurnStart { turn, .. } => self.turns = *turn,
+            EventKind::Usage { usage } => self.usage = *usage,
+            EventKind::RunEnd { .. } if self.usage.total() > 0 => {
+                let taken = taken(self.turns, &std::mem::take(&mut self.usage));
+                self.note("…", &taken)?;
+            }
             // Among them what is asked: whoever takes the answer asks.
             _ => {}
         }
@@ -260,33 +284,65 @@ impl Inner {
         writeln!(self.err, "? {question}")
     }
 
+    fn plainly(&mut self, text: &str) -> std::io::Result<()> {
+        self.fresh_line()?;
+        writeln!(self.out, "{}", text.trim_end())?;
+        self.out.flush()
+    }
+
     fn note(&mut self, mark: &str, text: &str) -> std::io::Result<()> {
         self.fresh_line()?;
-        if self.colour {
-            writeln!(self.err, "\x1b[2m{mark} {text}\x1b[0m")
-        } else {
-            writeln!(self.err, "{mark} {text}")
-        }
+        // Standard error has no buffer, so a line is handed over whole and not in pieces.
+        let line =
+            if self.colour { format!("\x1b[2m{mark} {text}\x1b[0m\n") } else { format!("{mark} {text}\n") };
+        self.err.write_all(line.as_bytes())
     }
 }
 
-/// Arguments in one line.
-pub fn brief(arguments: &Value) -> String {
-    const LONGEST: usize = 120;
-    let text = match arguments {
-        Value::Object(members) => members
-            .iter()
-            .map(|(key, value)| match value {
-                Value::String(text) => format!("{key}={}", text.replace('\n', "⏎")),
-                other => format!("{key}={other}"),
-            })
-            .collect::<Vec<_>>()
-            .join(" "),
-        other => other.to_string(),
+/// What a run took, in one row.
+pub fn taken(turns: u32, usage: &Usage) -> String {
+    let turns = if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") };
+    let cached = match usage.cache_hit_ratio() * 100.0 {
+        share if share >= 0.5 => format!(" ({share:.0} % from cache)"),
+        _ => String::new(),
     };
-    let mut short: String = text.chars().take(LONGEST).collect();
-    if short.len() < text.len() {
-        short.push('…');
+    let cost = usage.cost.map(|cost| format!(", {}", cost.total())).unwrap_or_default();
+    format!("{turns}, {} tokens in{cached}, {} out{cost}", usage.input, usage.output)
+}
+
+/// Arguments in one row of so many characters at most. What says where comes first, and no value takes all the room.
+pub fn brief(arguments: &Value, longest: usize) -> String {
+    let Value::Object(members) = arguments else { return clip(&plain(&arguments.to_string()), longest) };
+    let mut members: Vec<(&String, &Value)> = members.iter().collect();
+    members.sort_by_key(|(name, _)| *name != "path");
+    let mut text = String::new();
+    let mut left = members.len();
+    for (name, value) in members {
+        let value = match value {
+            Value::String(text) => plain(&text.replace('\n', "⏎")),
+            other => plain(&other.to_string()),
+        };
+        let gap = if text.is_empty() { "" } else { " " };
+        // Two for the mark that something is missing.
+        let used = text.chars().count() + gap.len() + name.chars().count() + 1 + 2;
+        // What is left is shared by those that still come; a path is of more use whole.
+        let room = longest.saturating_sub(used);
+        let share = if name == "path" { room } else { room / left.max(1) };
+        if share < 8 {
+            text.push_str(" …");
+            break;
+        }
+        text.push_str(&format!("{gap}{}={}", plain(name), clip(&value, share)));
+        left -= 1;
     }
+    text
+}
+
+fn clip(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(longest.saturating_sub(1)).collect();
+    short.push('…');
     short
 }

@@ -70,6 +70,8 @@ impl Line {
 /// The keyboard, key by key. The terminal is as it was when this goes.
 pub struct Keys {
     line: Line,
+    /// What was being typed when a question came.
+    aside: Option<Line>,
     ended: bool,
     #[cfg(unix)]
     before: Option<rustix::termios::Termios>,
@@ -79,6 +81,20 @@ impl Keys {
     /// What was typed and not sent.
     pub fn line(&self) -> String {
         self.line.text()
+    }
+
+    /// Begins an empty line and remembers this one.
+    pub fn put_aside(&mut self) {
+        self.give_back();
+        self.aside = Some(std::mem::take(&mut self.line));
+    }
+
+    /// Goes on with the line that was put aside. What was typed since belongs behind it.
+    pub fn give_back(&mut self) {
+        if let Some(mut line) = self.aside.take() {
+            line.bytes.append(&mut self.line.bytes);
+            self.line = line;
+        }
     }
 }
 
@@ -94,7 +110,7 @@ impl Keys {
                 LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN;
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &quiet);
         }
-        Self { line: Line::default(), ended: false, before }
+        Self { line: Line::default(), aside: None, ended: false, before }
     }
 
     /// What was typed; waits a moment for it.
@@ -143,7 +159,7 @@ impl Drop for Keys {
 impl Keys {
     /// Takes nothing.
     pub fn take() -> Self {
-        Self { line: Line::default(), ended: false }
+        Self { line: Line::default(), aside: None, ended: false }
     }
 
     /// Nothing, after a moment.
@@ -179,5 +195,26 @@ mod tests {
         assert_eq!(typed(b"ab\x03"), (vec![Input::Interrupt], String::new()));
         assert_eq!(typed(b"a\x04\x15\x04"), (vec![Input::End], String::new()));
         assert_eq!(typed(&[b'a', 0xc3]).1, "a");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_put_aside_comes_back_in_front_of_what_was_typed_since() {
+        let mut keys = super::Keys { line: Line::default(), aside: None, ended: false, before: None };
+        let type_in = |keys: &mut super::Keys, text: &str| {
+            text.bytes().for_each(|byte| drop(keys.line.take(byte)));
+        };
+        type_in(&mut keys, "half ");
+        keys.put_aside();
+        assert_eq!(keys.line(), "");
+        type_in(&mut keys, "a ");
+        // The next question comes before anything was given back.
+        keys.put_aside();
+        assert_eq!(keys.line(), "");
+        type_in(&mut keys, "line");
+        keys.give_back();
+        assert_eq!(keys.line(), "half a line");
+        keys.give_back();
+        assert_eq!(keys.line(), "half a line");
     }
 }

@@ -167,7 +167,7 @@ impl Evaluator<'_> {
             NodeKind::Binary { operator, left, right, .. } => {
                 let left = self.node(left)?;
                 let right = self.node(right)?;
-                operators::apply(*operator, left, right)
+                bounded(operators::apply(*operator, left, right)?)
             }
             NodeKind::Conditional { condition, then, otherwise } => {
                 let Some(condition) = self.node(condition)? else {
@@ -180,7 +180,7 @@ impl Evaluator<'_> {
                 }
             }
             NodeKind::Group(inner) => self.node(inner),
-            NodeKind::Call(call) => self.call(call),
+            NodeKind::Call(call) => bounded(self.call(call)?),
             NodeKind::Payload(access) => self.payload(access),
             NodeKind::Variable(variable) => self.variable(variable),
             NodeKind::Lookup(lookup) => self.lookup(lookup),
@@ -199,7 +199,11 @@ impl Evaluator<'_> {
             } else if value.is_double() {
                 Json::Number(Number::Double(value.to_double()))
             } else {
-                Json::String(value.print()?)
+                let text = value.print()?;
+                if text.len() > MAX_TEXT {
+                    return too_long();
+                }
+                Json::String(text)
             });
         }
         Ok(Some(Value::Json(Json::Array(elements))))
@@ -404,6 +408,21 @@ impl Evaluator<'_> {
         }
         Ok(format!("?({text})"))
     }
+}
+
+/// How long a text may grow, in bytes. Nested array literals double what they quote at each level, and nested
+/// replacements multiply: the runtime would run out of memory.
+pub(super) const MAX_TEXT: usize = 32 << 20;
+
+fn bounded(value: Option<Value>) -> Outcome {
+    match &value {
+        Some(Value::Text(text) | Value::Json(Json::String(text))) if text.len() > MAX_TEXT => too_long(),
+        _ => Ok(value),
+    }
+}
+
+pub(super) fn too_long<T>() -> Result<T, Failure> {
+    crash(format!("java.lang.OutOfMemoryError: a text grows beyond {MAX_TEXT} bytes"))
 }
 
 /// A number literal.

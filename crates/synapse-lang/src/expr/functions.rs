@@ -5,6 +5,7 @@
 use super::ast::Node;
 use super::eval::Evaluator;
 use super::value::{Failure, Outcome, Value, refuse};
+use crate::xpath;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -209,6 +210,14 @@ pub(super) fn call(evaluator: &Evaluator<'_>, name: &str, arguments: &[&Node]) -
         Some(result) => result.map(Some),
         None => refuse(format!("Invalid function: {name} with {form}")),
     }
+}
+
+/// The text functions that the runtime adds to XPath.
+pub(super) fn xpath_text_function(
+    name: &str,
+    texts: &[&str],
+) -> Option<Result<xpath::Value, xpath::EvaluateError>> {
+    encoding::xpath_text_function(name, texts)
 }
 
 /// The refusal of arguments of the wrong kind.

@@ -96,9 +96,8 @@ impl Value {
             Self::Double(double) => java::double_to_string(*double),
             Self::Bool(truth) => truth.to_string(),
             Self::Text(text) => unquoted(text)?.to_owned(),
-            Self::Json(Json::String(text)) => text.clone(),
+            Self::Json(Json::String(text)) | Self::Xml(text) => text.clone(),
             Self::Json(json) => json.to_string(),
-            Self::Xml(text) => text.clone(),
             Self::Nodes(nodes) => format!("[{}]", nodes.join(", ")),
         })
     }

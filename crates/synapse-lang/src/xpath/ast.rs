@@ -166,7 +166,10 @@ impl Axis {
     /// Whether positions count backwards along it.
     #[must_use]
     pub const fn is_reverse(self) -> bool {
-        matches!(self, Self::Parent | Self::Ancestor | Self::AncestorOrSelf | Self::Preceding | Self::PrecedingSibling)
+        matches!(
+            self,
+            Self::Parent | Self::Ancestor | Self::AncestorOrSelf | Self::Preceding | Self::PrecedingSibling
+        )
     }
 }
 

@@ -119,7 +119,9 @@ fn token(rest: &str, first: char, before: Option<TokenKind>) -> Result<(TokenKin
             (kind, length)
         }
         '{' | '}' => {
-            return Err(format!("`{first}` cannot stand in an XPath; is a Synapse expression meant, as in `${{…}}`?"));
+            return Err(format!(
+                "`{first}` cannot stand in an XPath; is a Synapse expression meant, as in `${{…}}`?"
+            ));
         }
         _ => return Err(format!("`{first}` cannot stand in an XPath")),
     })
@@ -136,7 +138,9 @@ fn is_operand(before: Option<TokenKind>) -> bool {
     use TokenKind as T;
     matches!(
         before,
-        Some(T::CloseParen | T::CloseBracket | T::Dot | T::DotDot | T::Star | T::Name | T::Literal | T::Number)
+        Some(
+            T::CloseParen | T::CloseBracket | T::Dot | T::DotDot | T::Star | T::Name | T::Literal | T::Number
+        )
     )
 }
 

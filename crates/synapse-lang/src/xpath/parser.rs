@@ -84,7 +84,11 @@ impl Parser<'_> {
 
     fn span_from(&self, from: usize) -> Span {
         let start = self.tokens.get(from).map_or_else(|| self.here().start, |token| token.span.start);
-        let end = self.at.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(start, |token| token.span.end);
+        let end = self
+            .at
+            .checked_sub(1)
+            .and_then(|last| self.tokens.get(last))
+            .map_or(start, |token| token.span.end);
         Span::new(start, end)
     }
 
@@ -94,7 +98,10 @@ impl Parser<'_> {
 
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.nesting >= MAX_NESTING {
-            return Err(XPathError { span: self.here(), message: "the XPath is nested too deeply".to_owned() });
+            return Err(XPathError {
+                span: self.here(),
+                message: "the XPath is nested too deeply".to_owned(),
+            });
         }
         self.nesting += 1;
         let outcome = parse(self);
@@ -185,7 +192,10 @@ impl Parser<'_> {
     fn is_call(&self) -> bool {
         use TokenKind as T;
         let plain = self.kind(1) == Some(T::OpenParen) && !is_node_type(self.here().of(self.text));
-        plain || (self.kind(1) == Some(T::Colon) && self.kind(2) == Some(T::Name) && self.kind(3) == Some(T::OpenParen))
+        plain
+            || (self.kind(1) == Some(T::Colon)
+                && self.kind(2) == Some(T::Name)
+                && self.kind(3) == Some(T::OpenParen))
     }
 
     fn starts_step(&self) -> bool {

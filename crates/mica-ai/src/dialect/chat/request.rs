@@ -5,8 +5,9 @@
 //! whose facts say that they are OpenAI's. The messages come last in the body, so that a request begins with the
 //! bytes of the one before it.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use crate::dialect::json::{Json, Members, object};
 use crate::error::{AiError, Reply};
 use crate::message::Origin;
 use crate::model::{CacheKind, Model, Parameter, ReasoningStyle};
@@ -20,25 +21,38 @@ mod messages;
 /// # Errors
 /// [`AiError::BadRequest`] when the request cannot be put on this wire.
 pub fn body(request: &Request, origin: &Origin) -> Result<Value, AiError> {
+    with_body(request, origin, |body| body.to_value())
+}
+
+/// The bytes of the body of a request.
+///
+/// # Errors
+/// As [`body`].
+pub fn bytes(request: &Request, origin: &Origin) -> Result<Vec<u8>, AiError> {
+    with_body(request, origin, |body| body.written())
+}
+
+/// Does something with the body of a request, which borrows from the conversation.
+fn with_body<T>(request: &Request, origin: &Origin, then: impl FnOnce(Json<'_>) -> T) -> Result<T, AiError> {
     let model = &*request.model;
     check(request, model)?;
-    let mut body = Map::new();
+    let mut body = Members::default();
     let deployment = if model.deployment.is_empty() { &model.id } else { &model.deployment };
-    body.insert("model".into(), json!(deployment));
-    body.insert("stream".into(), json!(true));
-    body.insert("stream_options".into(), json!({ "include_usage": true }));
+    body.insert("model", deployment);
+    body.insert("stream", true);
+    body.insert("stream_options", json!({ "include_usage": true }));
     limits(request, model, &mut body);
     if let OutputFormat::JsonSchema { name, schema } = &request.output {
-        let schema = json!({ "name": name, "schema": schema, "strict": true });
-        body.insert("response_format".into(), json!({ "type": "json_schema", "json_schema": schema }));
+        let schema = object!({ "name": name, "schema": schema, "strict": true });
+        body.insert("response_format", object!({ "type": "json_schema", "json_schema": schema }));
     }
     identity(request, model, &mut body);
     if !request.tools.is_empty() {
         tools(request, model, &mut body);
     }
     let conversation = replay::normalise(&request.messages, origin, model);
-    body.insert("messages".into(), messages::messages(&request.system, &conversation, origin, model).into());
-    Ok(Value::Object(body))
+    body.insert("messages", messages::messages(&request.system, &conversation, origin, model));
+    Ok(then(Json::Object(body)))
 }
 
 /// Refuses what the model's facts rule out, before it costs a round trip.
@@ -62,7 +76,7 @@ fn check(request: &Request, model: &Model) -> Result<(), AiError> {
 }
 
 /// How much, how hard and how freely.
-fn limits(request: &Request, model: &Model, body: &mut Map<String, Value>) {
+fn limits<'a>(request: &'a Request, model: &Model, body: &mut Members<'a>) {
     let takes_effort = model.reasoning.style == ReasoningStyle::Effort;
     // Left out unless asked for: a server's own default is what still fits into the window, while the model's
     // limit on top of a long prompt is refused by vLLM and charged to the quota by Azure.
@@ -70,39 +84,39 @@ fn limits(request: &Request, model: &Model, body: &mut Map<String, Value>) {
         // OpenAI's reasoning models refuse `max_tokens`; most other servers know nothing else. Those models are
         // the ones that take an effort.
         let key = if takes_effort { "max_completion_tokens" } else { "max_tokens" };
-        body.insert(key.into(), json!(request.output_limit()));
+        body.insert(key, json!(request.output_limit()));
     }
     if let Some(effort) = request.effort.filter(|_| takes_effort)
         && let Some(level) = model.reasoning.nearest(effort)
     {
-        body.insert("reasoning_effort".into(), json!(level.name()));
+        body.insert("reasoning_effort", json!(level.name()));
     }
     if let Some(temperature) = request.temperature.filter(|_| model.accepts(Parameter::Temperature)) {
-        body.insert("temperature".into(), json!(temperature));
+        body.insert("temperature", json!(temperature));
     }
     if let Some(top_p) = request.top_p.filter(|_| model.accepts(Parameter::TopP)) {
-        body.insert("top_p".into(), json!(top_p));
+        body.insert("top_p", json!(top_p));
     }
     if !request.stop.is_empty() && model.accepts(Parameter::Stop) {
-        body.insert("stop".into(), json!(request.stop));
+        body.insert("stop", json!(request.stop));
     }
 }
 
 /// For whom, and to which cache.
-fn identity(request: &Request, model: &Model, body: &mut Map<String, Value>) {
+fn identity<'a>(request: &'a Request, model: &Model, body: &mut Members<'a>) {
     if let Some(key) = &request.cache.key
         && matches!(model.cache.kind, CacheKind::Prefix | CacheKind::Breakpoints)
     {
-        body.insert("prompt_cache_key".into(), json!(key));
+        body.insert("prompt_cache_key", key);
     }
     if let Some(user) = &request.end_user {
         let key = if is_openai(model) { "safety_identifier" } else { "user" };
-        body.insert(key.into(), json!(user));
+        body.insert(key, user);
     }
 }
 
-fn tools(request: &Request, model: &Model, body: &mut Map<String, Value>) {
-    body.insert("tools".into(), request.tools.iter().map(tool).collect());
+fn tools<'a>(request: &'a Request, model: &Model, body: &mut Members<'a>) {
+    body.insert("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     let named = |name: &String| json!({ "type": "function", "function": { "name": name } });
     let choice = match &request.tool_choice {
         ToolChoice::None => json!("none"),
@@ -115,23 +129,22 @@ fn tools(request: &Request, model: &Model, body: &mut Map<String, Value>) {
         ToolChoice::Auto | ToolChoice::Allowed(_) => Value::Null,
     };
     if !choice.is_null() {
-        body.insert("tool_choice".into(), choice);
+        body.insert("tool_choice", choice);
     }
     if request.parallel != ParallelCalls::Default && model.accepts(Parameter::ParallelToolCalls) {
-        body.insert("parallel_tool_calls".into(), json!(request.parallel == ParallelCalls::Many));
+        body.insert("parallel_tool_calls", json!(request.parallel == ParallelCalls::Many));
     }
 }
 
-fn tool(tool: &ToolDef) -> Value {
-    let mut function = json!({
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.schema,
-    });
+fn tool(tool: &ToolDef) -> Json<'_> {
+    let mut function = Members::default();
+    function.insert("name", &tool.name);
+    function.insert("description", &tool.description);
+    function.insert("parameters", &tool.schema);
     if tool.strictness == Strictness::Enforce {
-        function["strict"] = json!(true);
+        function.insert("strict", true);
     }
-    json!({ "type": "function", "function": function })
+    object!({ "type": "function", "function": Json::Object(function) })
 }
 
 /// Whether a model is certainly OpenAI's: nobody else has cache breakpoints of this kind. Older models of OpenAI

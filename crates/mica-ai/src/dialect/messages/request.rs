@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use self::conversation::Conversation;
 use self::marks::Marks;
 use self::thinking::Thinking;
+use crate::dialect::json::{Json, Members, object};
 use crate::error::{AiError, Reply};
 use crate::message::Origin;
 use crate::model::Parameter;
@@ -27,12 +28,25 @@ pub(crate) mod tests;
 /// # Errors
 /// [`AiError::BadRequest`] when the request cannot be put on this wire.
 pub fn body(request: &Request, origin: &Origin) -> Result<Value, AiError> {
+    with_body(request, origin, |body| body.to_value())
+}
+
+/// The bytes of the body of a request.
+///
+/// # Errors
+/// As [`body`].
+pub fn bytes(request: &Request, origin: &Origin) -> Result<Vec<u8>, AiError> {
+    with_body(request, origin, |body| body.written())
+}
+
+/// Does something with the body of a request, which borrows from the conversation.
+fn with_body<T>(request: &Request, origin: &Origin, then: impl FnOnce(Json<'_>) -> T) -> Result<T, AiError> {
     let messages = replay::normalise(&request.messages, origin, &request.model);
     let mut conversation = Conversation::new(&messages);
     if conversation.is_empty() {
         return Err(bad("there is nothing to send: add a user message that says something"));
     }
-    let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
+    let mut tools: Vec<Json<'_>> = request.tools.iter().map(tool).collect();
     let mut system = System::new(&request.system);
     Marks::plan(request, &tools, &system, &conversation)?.apply(
         &mut tools,
@@ -42,52 +56,49 @@ pub fn body(request: &Request, origin: &Origin) -> Result<Value, AiError> {
     let choice = tool_choice(request)?;
     let thinking = Thinking::plan(request, conversation.is_inside_thoughtless_turn());
 
-    let mut body = Map::new();
-    let mut put = |key: &str, value: Value| {
-        body.insert(key.to_owned(), value);
-    };
-    put("model", json!(request.model.deployment));
-    put("stream", json!(true));
+    let mut body = Members::default();
+    body.insert("model", &request.model.deployment);
+    body.insert("stream", true);
     if !tools.is_empty() {
-        put("tools", Value::Array(tools));
+        body.insert("tools", tools);
     }
     if !system.blocks.is_empty() {
-        put("system", Value::Array(system.blocks));
+        body.insert("system", system.blocks);
     }
     if let Some(choice) = choice {
-        put("tool_choice", choice);
+        body.insert("tool_choice", choice);
     }
     if let Some(setting) = thinking.setting() {
-        put("thinking", setting);
+        body.insert("thinking", setting);
     }
     if let Some(output) = output_config(request, &thinking) {
-        put("output_config", output);
+        body.insert("output_config", output);
     }
-    put("max_tokens", json!(thinking.max_tokens));
+    body.insert("max_tokens", json!(thinking.max_tokens));
     for (key, value) in sampling(request, &thinking) {
-        put(key, value);
+        body.insert(key, value);
     }
     if let Some(user) = &request.end_user {
-        put("metadata", json!({ "user_id": user }));
+        body.insert("metadata", object!({ "user_id": user }));
     }
-    put("messages", conversation.into_value());
-    Ok(Value::Object(body))
+    body.insert("messages", conversation.into_json());
+    Ok(then(Json::Object(body)))
 }
 
 /// The system prompt: one block for each part that says something. The provider refuses empty ones.
-struct System {
-    blocks: Vec<Value>,
+struct System<'a> {
+    blocks: Vec<Json<'a>>,
     /// For each part of the request, the last block at or before it.
     ends: Vec<Option<usize>>,
 }
 
-impl System {
-    fn new(parts: &[String]) -> Self {
+impl<'a> System<'a> {
+    fn new(parts: &'a [String]) -> Self {
         let mut blocks = Vec::new();
         let mut ends = Vec::with_capacity(parts.len());
         for part in parts {
             if !part.trim().is_empty() {
-                blocks.push(json!({ "type": "text", "text": part }));
+                blocks.push(object!({ "type": "text", "text": part }));
             }
             ends.push(blocks.len().checked_sub(1));
         }
@@ -95,14 +106,14 @@ impl System {
     }
 }
 
-fn tool(tool: &ToolDef) -> Value {
-    let mut wire = json!({
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": tool.schema,
+fn tool(tool: &ToolDef) -> Json<'_> {
+    let mut wire = object!({
+        "name": &tool.name,
+        "description": &tool.description,
+        "input_schema": &tool.schema,
     });
     if tool.strictness == Strictness::Enforce {
-        wire["strict"] = json!(true);
+        wire.put("strict", true);
     }
     wire
 }

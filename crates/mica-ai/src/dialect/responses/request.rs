@@ -3,8 +3,11 @@
 //! The order of keys is part of the contract: what stays the same from turn to turn comes first and `input` last,
 //! so that the body of one turn is a prefix of the next one's.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
+use crate::dialect::json::{Json, Members, object};
 use crate::error::{AiError, Reply};
 use crate::id::MessageId;
 use crate::message::{
@@ -22,55 +25,69 @@ use crate::request::{
 /// # Errors
 /// [`AiError::BadRequest`] when more places are marked for the cache than the model takes, or a place does not exist.
 pub fn body(request: &Request, origin: &Origin) -> Result<Value, AiError> {
+    with_body(request, origin, |body| body.to_value())
+}
+
+/// The bytes of the body of a request.
+///
+/// # Errors
+/// As [`body`].
+pub fn bytes(request: &Request, origin: &Origin) -> Result<Vec<u8>, AiError> {
+    with_body(request, origin, |body| body.written())
+}
+
+/// Does something with the body of a request, which borrows from the conversation.
+fn with_body<T>(request: &Request, origin: &Origin, then: impl FnOnce(Json<'_>) -> T) -> Result<T, AiError> {
     let model = &request.model;
     let breakpoints = Breakpoints::plan(request)?;
-    let mut body = Map::new();
-    body.insert("model".into(), json!(model.deployment));
-    body.insert("stream".into(), json!(true));
+    let mut body = Members::default();
+    body.insert("model", &model.deployment);
+    body.insert("stream", json!(true));
     // Nothing is kept on the server: it would be billed and looked up there, and lost with the resource.
-    body.insert("store".into(), json!(false));
+    body.insert("store", json!(false));
     if model.reasoning.style != ReasoningStyle::None {
-        body.insert("include".into(), json!(["reasoning.encrypted_content"]));
+        body.insert("include", json!(["reasoning.encrypted_content"]));
         let reasoning = reasoning(request);
         if reasoning.as_object().is_some_and(|members| !members.is_empty()) {
-            body.insert("reasoning".into(), reasoning);
+            body.insert("reasoning", reasoning);
         }
     }
     // Left out unless asked for: Azure takes the tokens that are asked for off the quota, used or not.
     if request.max_output.is_some() {
-        body.insert("max_output_tokens".into(), json!(request.output_limit()));
+        body.insert("max_output_tokens", json!(request.output_limit()));
     }
     if let Some(temperature) = request.temperature.filter(|_| model.accepts(Parameter::Temperature)) {
-        body.insert("temperature".into(), json!(temperature));
+        body.insert("temperature", json!(temperature));
     }
     if let Some(top_p) = request.top_p.filter(|_| model.accepts(Parameter::TopP)) {
-        body.insert("top_p".into(), json!(top_p));
+        body.insert("top_p", json!(top_p));
     }
     if let OutputFormat::JsonSchema { name, schema } = &request.output {
-        let format = json!({ "type": "json_schema", "name": name, "schema": schema, "strict": true });
-        body.insert("text".into(), json!({ "format": format }));
+        let format = object!({ "type": "json_schema", "name": name, "schema": schema, "strict": true });
+        body.insert("text", object!({ "format": format }));
     }
     if let Some(user) = &request.end_user {
-        body.insert("safety_identifier".into(), json!(user));
+        body.insert("safety_identifier", user);
     }
     if let Some(key) = &request.cache.key {
-        body.insert("prompt_cache_key".into(), json!(key));
+        body.insert("prompt_cache_key", key);
     }
     if breakpoints.any() {
         // Explicit alone: the implicit breakpoint would pay for a write of the volatile tail on every turn.
-        body.insert("prompt_cache_options".into(), json!({ "mode": "explicit" }));
+        body.insert("prompt_cache_options", json!({ "mode": "explicit" }));
     }
     if !request.tools.is_empty() {
-        body.insert("tools".into(), request.tools.iter().map(tool).collect());
+        body.insert("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
         tool_choice(request, &mut body);
     }
+    let conversation = replay::normalise(&request.messages, origin, model);
     let mut input = Input { items: Vec::new(), breakpoints };
     input.system(request, &mut body);
-    for message in replay::normalise(&request.messages, origin, model) {
-        input.message(&message);
+    for message in &conversation {
+        input.message(message);
     }
-    body.insert("input".into(), Value::Array(input.items));
-    Ok(Value::Object(body))
+    body.insert("input", input.items);
+    Ok(then(Json::Object(body)))
 }
 
 fn reasoning(request: &Request) -> Value {
@@ -85,18 +102,18 @@ fn reasoning(request: &Request) -> Value {
     Value::Object(reasoning)
 }
 
-fn tool(tool: &ToolDef) -> Value {
-    json!({
+fn tool(tool: &ToolDef) -> Json<'_> {
+    object!({
         "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.schema,
+        "name": &tool.name,
+        "description": &tool.description,
+        "parameters": &tool.schema,
         // Never left out: the wire's default is strict, which rejects ordinary schemas.
         "strict": tool.strictness == Strictness::Enforce,
     })
 }
 
-fn tool_choice(request: &Request, body: &mut Map<String, Value>) {
+fn tool_choice(request: &Request, body: &mut Members<'_>) {
     let choice = match &request.tool_choice {
         ToolChoice::Auto => None,
         ToolChoice::None => Some(json!("none")),
@@ -109,7 +126,7 @@ fn tool_choice(request: &Request, body: &mut Map<String, Value>) {
         }
     };
     if let Some(choice) = choice {
-        body.insert("tool_choice".into(), choice);
+        body.insert("tool_choice", choice);
     }
     let parallel = match request.parallel {
         ParallelCalls::Default => None,
@@ -117,7 +134,7 @@ fn tool_choice(request: &Request, body: &mut Map<String, Value>) {
         ParallelCalls::Many => Some(true),
     };
     if let Some(parallel) = parallel.filter(|_| request.model.accepts(Parameter::ParallelToolCalls)) {
-        body.insert("parallel_tool_calls".into(), json!(parallel));
+        body.insert("parallel_tool_calls", json!(parallel));
     }
 }
 
@@ -172,29 +189,29 @@ fn bad(message: String) -> AiError {
     AiError::BadRequest { reply: Reply::local(message) }
 }
 
-struct Input {
-    items: Vec<Value>,
+struct Input<'a> {
+    items: Vec<Json<'a>>,
     breakpoints: Breakpoints,
 }
 
-impl Input {
+impl<'a> Input<'a> {
     /// The system prompt: the most stable part as `instructions`, the others as developer messages. Models that take
     /// breakpoints get all of it as developer messages, because `instructions` cannot carry one.
-    fn system(&mut self, request: &Request, body: &mut Map<String, Value>) {
+    fn system(&mut self, request: &'a Request, body: &mut Members<'a>) {
         for (index, part) in request.system.iter().enumerate() {
             if index == 0 && !self.breakpoints.enabled {
-                body.insert("instructions".into(), json!(part));
+                body.insert("instructions", part);
                 continue;
             }
-            let mut content = json!({ "type": "input_text", "text": part });
+            let mut content = object!({ "type": "input_text", "text": part });
             if self.breakpoints.system.contains(&index) {
                 mark(&mut content);
             }
-            self.items.push(json!({ "role": "developer", "content": [content] }));
+            self.items.push(object!({ "role": "developer", "content": vec![content] }));
         }
     }
 
-    fn message(&mut self, message: &Message) {
+    fn message(&mut self, message: &'a Message) {
         match message {
             Message::User(user) => self.user(user),
             Message::Assistant(assistant) => self.assistant(assistant),
@@ -205,22 +222,22 @@ impl Input {
         }
     }
 
-    fn user(&mut self, user: &User) {
-        let content: Vec<Value> = user.content.iter().filter_map(input_content).collect();
+    fn user(&mut self, user: &'a User) {
+        let content: Vec<Json<'a>> = user.content.iter().filter_map(input_content).collect();
         if !content.is_empty() {
-            self.items.push(json!({ "role": "user", "content": content }));
+            self.items.push(object!({ "role": "user", "content": content }));
         }
     }
 
-    fn assistant(&mut self, assistant: &Assistant) {
+    fn assistant(&mut self, assistant: &'a Assistant) {
         for block in &assistant.blocks {
             match block {
                 Block::Text(text) if !text.text.is_empty() => self.items.push(output_message(text)),
                 Block::Thinking(thinking) => self.items.extend(reasoning_item(thinking)),
-                Block::ToolCall(call) => self.items.push(json!({
+                Block::ToolCall(call) => self.items.push(object!({
                     "type": "function_call",
-                    "call_id": call.id,
-                    "name": call.name,
+                    "call_id": call.id.as_str(),
+                    "name": &call.name,
                     "arguments": call.arguments.text(),
                 })),
                 Block::Text(_) | Block::Image(_) => {}
@@ -228,7 +245,7 @@ impl Input {
         }
     }
 
-    fn tool_result(&mut self, result: &ToolResult) {
+    fn tool_result(&mut self, result: &'a ToolResult) {
         let texts_only = result.content.iter().all(|content| matches!(content, Content::Text { .. }));
         // Where breakpoints can come, every result has the form that can carry one: a mark that moves on must not
         // change the bytes before it.
@@ -241,23 +258,23 @@ impl Input {
                     Content::Image(_) => None,
                 })
                 .collect();
-            json!(failed(result.status, texts.join("\n")))
+            failed(result.status, &texts).into()
         } else {
-            let mut parts: Vec<Value> = result.content.iter().filter_map(input_content).collect();
+            let mut parts: Vec<Json<'a>> = result.content.iter().filter_map(input_content).collect();
             if parts.is_empty() {
                 let text = match result.status {
                     ResultStatus::Ok => "(no output)",
                     ResultStatus::Failed => "The tool call failed.",
                 };
-                parts.push(json!({ "type": "input_text", "text": text }));
+                parts.push(object!({ "type": "input_text", "text": text }));
             } else if result.status == ResultStatus::Failed {
-                parts.insert(0, json!({ "type": "input_text", "text": FAILED }));
+                parts.insert(0, object!({ "type": "input_text", "text": FAILED }));
             }
-            Value::Array(parts)
+            Json::List(parts)
         };
-        self.items.push(json!({
+        self.items.push(object!({
             "type": "function_call_output",
-            "call_id": result.call,
+            "call_id": result.call.as_str(),
             "output": output,
         }));
     }
@@ -266,9 +283,9 @@ impl Input {
     fn mark_last(&mut self) {
         for item in self.items.iter_mut().rev() {
             for field in ["content", "output"] {
-                if let Some(Value::Array(parts)) = item.get_mut(field)
+                if let Some(Json::List(parts)) = item.get_mut(field)
                     && let Some(part) = parts.last_mut()
-                    && part["type"].as_str().is_some_and(|kind| kind.starts_with("input_"))
+                    && part.get("type").and_then(Json::text).is_some_and(|kind| kind.starts_with("input_"))
                 {
                     mark(part);
                     return;
@@ -281,67 +298,76 @@ impl Input {
 /// The wire has no field for a failed call, so the model is told in words.
 const FAILED: &str = "The tool call failed:";
 
-fn failed(status: ResultStatus, text: String) -> String {
+fn failed<'a>(status: ResultStatus, texts: &[&'a str]) -> Cow<'a, str> {
+    let text = match texts {
+        [one] => Cow::Borrowed(*one),
+        several => Cow::Owned(several.join("\n")),
+    };
     match status {
         ResultStatus::Ok => text,
-        ResultStatus::Failed if text.is_empty() => "The tool call failed.".to_owned(),
-        ResultStatus::Failed => format!("{FAILED}\n{text}"),
+        ResultStatus::Failed if text.is_empty() => "The tool call failed.".into(),
+        ResultStatus::Failed => format!("{FAILED}\n{text}").into(),
     }
 }
 
-fn mark(part: &mut Value) {
-    if let Value::Object(part) = part {
-        part.insert("prompt_cache_breakpoint".into(), json!({ "mode": "explicit" }));
+fn mark(part: &mut Json<'_>) {
+    // Two places can fall on one part.
+    if part.get(BREAKPOINT).is_none() {
+        part.put(BREAKPOINT, json!({ "mode": "explicit" }));
     }
 }
 
-fn input_content(content: &Content) -> Option<Value> {
+const BREAKPOINT: &str = "prompt_cache_breakpoint";
+
+fn input_content(content: &Content) -> Option<Json<'_>> {
     match content {
         Content::Text { text } if text.is_empty() => None,
-        Content::Text { text } => Some(json!({ "type": "input_text", "text": text })),
-        Content::Image(image) => Some(json!({ "type": "input_image", "image_url": image_url(image) })),
+        Content::Text { text } => Some(object!({ "type": "input_text", "text": text })),
+        Content::Image(image) => Some(object!({ "type": "input_image", "image_url": image_url(image) })),
     }
 }
 
-fn image_url(image: &Image) -> String {
+fn image_url(image: &Image) -> Cow<'_, str> {
     match &image.source {
-        ImageSource::Base64(data) => format!("data:{};base64,{data}", image.media_type),
-        ImageSource::Url(url) => url.clone(),
+        ImageSource::Base64(data) => format!("data:{};base64,{data}", image.media_type).into(),
+        ImageSource::Url(url) => url.into(),
     }
 }
 
-fn output_message(text: &Text) -> Value {
+fn output_message(text: &Text) -> Json<'_> {
     let part = match text.kind {
-        TextKind::Answer => json!({ "type": "output_text", "text": text.text }),
-        TextKind::Refusal => json!({ "type": "refusal", "refusal": text.text }),
+        TextKind::Answer => object!({ "type": "output_text", "text": &text.text }),
+        TextKind::Refusal => object!({ "type": "refusal", "refusal": &text.text }),
     };
-    let mut item = json!({ "type": "message", "role": "assistant", "content": [part] });
+    let mut item = object!({ "type": "message", "role": "assistant", "content": vec![part] });
     if let Some(phase) = text.phase {
-        item["phase"] = json!(match phase {
-            Phase::Commentary => "commentary",
-            Phase::FinalAnswer => "final_answer",
-        });
+        item.put(
+            "phase",
+            match phase {
+                Phase::Commentary => "commentary",
+                Phase::FinalAnswer => "final_answer",
+            },
+        );
     }
     item
 }
 
 /// A reasoning item as the model can take it back: without its id, which the server would look up in vain. One that
 /// cannot be verified is left out, since it would be refused.
-fn reasoning_item(thinking: &Thinking) -> Option<Value> {
+fn reasoning_item(thinking: &Thinking) -> Option<Json<'_>> {
     match &thinking.seal {
         Some(Seal::Encrypted(encrypted)) => {
-            let summary: Vec<Value> = if thinking.text.is_empty() {
+            let summary = if thinking.text.is_empty() {
                 Vec::new()
             } else {
-                vec![json!({ "type": "summary_text", "text": thinking.text })]
+                vec![object!({ "type": "summary_text", "text": &thinking.text })]
             };
-            Some(json!({ "type": "reasoning", "summary": summary, "encrypted_content": encrypted }))
+            Some(object!({ "type": "reasoning", "summary": summary, "encrypted_content": encrypted }))
         }
-        Some(Seal::Open) => Some(json!({
-            "type": "reasoning",
-            "summary": [],
-            "content": [{ "type": "reasoning_text", "text": thinking.text }],
-        })),
+        Some(Seal::Open) => {
+            let content = vec![object!({ "type": "reasoning_text", "text": &thinking.text })];
+            Some(object!({ "type": "reasoning", "summary": Vec::new(), "content": content }))
+        }
         _ => None,
     }
 }

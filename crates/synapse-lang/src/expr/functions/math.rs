@@ -2,7 +2,7 @@
 
 use super::{Answer, invalid};
 use crate::expr::value::{Failure, Value, crash};
-use crate::java::Decimal;
+use crate::java;
 
 pub(super) fn call(name: &str, values: &[Value]) -> Answer {
     let result = match (name, values) {
@@ -63,14 +63,9 @@ fn power(base: f64, exponent: f64) -> f64 {
 }
 
 /// `(int) Math.round(x)`: half up, then the lower half of the long.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "both casts are Java's: the first saturates, the second cuts"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "Java cuts a long to an int the same way")]
 fn round(value: f64) -> i32 {
-    let floor = value.floor();
-    let nearest = if value - floor >= 0.5 { floor + 1.0 } else { floor };
-    nearest as i64 as i32
+    java::round(value) as i32
 }
 
 /// A Java decimal can have more places than a double needs; beyond this many nothing changes any more.
@@ -78,13 +73,10 @@ const MAX_PLACES: i32 = 2_000;
 
 fn round_to(value: &Value, places: &Value) -> Result<Value, Failure> {
     if value.is_double() && places.is_int() && places.to_int() > 0 {
-        let Some(decimal) = Decimal::of_double(value.to_double()) else {
-            return crash("java.lang.NumberFormatException");
-        };
-        let rounded = decimal.round_half_up(places.to_int().min(MAX_PLACES));
-        return match rounded {
-            Some(rounded) => Ok(Value::Double(rounded.to_f64())),
-            None => crash("java.lang.ArithmeticException"),
+        let places = places.to_int().min(MAX_PLACES);
+        return match java::round_to(value.to_double(), places) {
+            Some(rounded) => Ok(Value::Double(rounded)),
+            None => crash("java.lang.NumberFormatException"),
         };
     }
     if value.is_int() || value.is_long() {

@@ -1,6 +1,7 @@
 //! Functions on texts. Indices and lengths count UTF-16 units, as in Java.
 
 use super::{Answer, invalid};
+use crate::expr::eval::{MAX_TEXT, too_long};
 use crate::expr::value::{Failure, Value, refuse};
 use crate::java;
 use crate::json::Json;
@@ -63,7 +64,10 @@ fn strings(name: &str, values: &[Value]) -> Result<Value, Failure> {
         ("startsWith", [text, part]) => Ok(Value::Bool(text.starts_with(part))),
         ("endsWith", [text, part]) => Ok(Value::Bool(text.ends_with(part))),
         ("contains", [text, part]) => Ok(Value::Bool(text.contains(part))),
-        ("replace", [text, old, new]) => Ok(Value::Text(text.replace(old, new))),
+        ("replace", [text, old, new]) => {
+            let grown = text.matches(old).count().saturating_mul(new.len()).saturating_add(text.len());
+            if grown > MAX_TEXT { too_long() } else { Ok(Value::Text(text.replace(old, new))) }
+        }
         ("indexOf", [text, part]) => Ok(Value::Int(find(text, part, 0))),
         ("split", [text, pattern]) => split(text, pattern),
         _ => invalid(name, values),

@@ -1,7 +1,7 @@
 //! What parses and how, what does not and what is said about it.
 
 use super::*;
-use crate::expr::ast::Node;
+use crate::expr::ast::{IndexKind, StepKind};
 
 /// The tree as an S-expression.
 fn show(node: &Node) -> String {
@@ -240,7 +240,11 @@ fn errors_name_the_place_and_the_way_out() {
             "payloda",
             "`payloda` stands where a value (a literal, `payload`, `vars.x`, `headers.x`, a function call or a parenthesis) is expected: there is no `payloda`; did you mean `payload`?",
         ),
-        ("headers", "", "the expression ends where a name: `.name` or `[\"name\"]` is expected"),
+        (
+            "headers",
+            "",
+            "the expression ends where a name: `.name` or `[\"name\"]` is expected: `headers` needs a name: `headers.x` or `headers[\"x\"]`",
+        ),
         (
             "payload.a[?(@['b'] == 1)]",
             "[",

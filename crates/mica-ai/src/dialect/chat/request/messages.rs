@@ -1,30 +1,34 @@
 //! Maps a conversation to the messages of a Chat call.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+use serde_json::Value;
 
 use crate::arguments::Arguments;
+use crate::dialect::json::{Json, Members, object};
 use crate::message::{
     Assistant, Block, Content, Image, ImageSource, Message, Origin, Seal, ToolCall, ToolResult,
 };
 use crate::model::{CacheKind, Model};
 
 /// The messages: the system prompt, then the conversation.
-pub(super) fn messages(
-    system: &[String],
-    conversation: &[Message],
+pub(super) fn messages<'a>(
+    system: &'a [String],
+    conversation: &'a [Cow<'_, Message>],
     origin: &Origin,
     model: &Model,
-) -> Vec<Value> {
+) -> Vec<Json<'a>> {
     let mut out = system_messages(system, model);
     // Images that tools returned, kept until the last result of the batch: nothing may come between results.
-    let mut shown: Vec<Value> = Vec::new();
+    let mut shown: Vec<Json<'a>> = Vec::new();
     for message in conversation {
+        let message = &**message;
         if !matches!(message, Message::ToolResult(_)) {
             show(&mut shown, &mut out);
         }
         match message {
             Message::User(user) => {
-                out.push(json!({ "role": "user", "content": content(&user.content) }));
+                out.push(object!({ "role": "user", "content": content(&user.content) }));
             }
             Message::Assistant(assistant) => out.extend(assistant_message(assistant, origin)),
             Message::ToolResult(result) => out.push(tool_message(result, &mut shown)),
@@ -36,17 +40,25 @@ pub(super) fn messages(
 
 /// The system prompt. Its parts stay apart where a cache is known, and are one message elsewhere: the templates of
 /// several open models take a system message in the first place only.
-fn system_messages(parts: &[String], model: &Model) -> Vec<Value> {
+fn system_messages<'a>(parts: &'a [String], model: &Model) -> Vec<Json<'a>> {
     let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-    let message = |text: &str| json!({ "role": "system", "content": text });
+    let message = |text: Cow<'a, str>| object!({ "role": "system", "content": text });
     if model.cache.kind == CacheKind::None && !parts.is_empty() {
-        return vec![message(&parts.join("\n\n"))];
+        return vec![message(joined(&parts, "\n\n"))];
     }
-    parts.into_iter().map(message).collect()
+    parts.into_iter().map(|part| message(part.into())).collect()
+}
+
+/// Texts as one. A single one is lent.
+fn joined<'a>(texts: &[&'a str], between: &str) -> Cow<'a, str> {
+    match texts {
+        [one] => Cow::Borrowed(one),
+        several => Cow::Owned(several.join(between)),
+    }
 }
 
 /// What a user said: a string when there are only words, because many servers take nothing else.
-fn content(parts: &[Content]) -> Value {
+fn content<'a>(parts: &'a [Content]) -> Json<'a> {
     let texts: Option<Vec<&str>> = parts
         .iter()
         .map(|part| match part {
@@ -55,23 +67,23 @@ fn content(parts: &[Content]) -> Value {
         })
         .collect();
     if let Some(texts) = texts {
-        return Value::String(texts.join("\n\n"));
+        return joined(&texts, "\n\n").into();
     }
-    let part = |part: &Content| match part {
-        Content::Text { text } => json!({ "type": "text", "text": text }),
+    let part = |part: &'a Content| match part {
+        Content::Text { text } => object!({ "type": "text", "text": text }),
         Content::Image(image) => image_part(image),
     };
     parts.iter().map(part).collect()
 }
 
 /// What a model said before. `None` when nothing of it can be said on this wire.
-fn assistant_message(message: &Assistant, origin: &Origin) -> Option<Value> {
-    let mut text = String::new();
+fn assistant_message<'a>(message: &'a Assistant, origin: &Origin) -> Option<Json<'a>> {
+    let mut texts = Vec::new();
     let mut calls = Vec::new();
-    let mut reasoning = Map::new();
+    let mut reasoning: Vec<(&'static str, String)> = Vec::new();
     for block in &message.blocks {
         match block {
-            Block::Text(inner) => text.push_str(&inner.text),
+            Block::Text(inner) => texts.push(inner.text.as_str()),
             // The replay has said so in words.
             Block::Image(_) => {}
             Block::ToolCall(call) => calls.push(call_value(call)),
@@ -79,77 +91,79 @@ fn assistant_message(message: &Assistant, origin: &Origin) -> Option<Value> {
                 if let Some(Seal::Field(field)) = thinking.seal
                     && message.origin == *origin
                 {
-                    let held = reasoning.entry(field.key()).or_insert_with(|| json!(""));
-                    *held = json!(format!("{}{}", held.as_str().unwrap_or_default(), thinking.text));
+                    match reasoning.iter_mut().find(|(key, _)| *key == field.key()) {
+                        Some((_, held)) => held.push_str(&thinking.text),
+                        None => reasoning.push((field.key(), thinking.text.clone())),
+                    }
                 }
             }
         }
     }
+    let text = joined(&texts, "");
     if text.is_empty() && calls.is_empty() && reasoning.is_empty() {
         return None;
     }
-    let mut value = Map::new();
-    value.insert("role".into(), json!("assistant"));
+    let mut value = Members::default();
+    value.insert("role", "assistant");
     // Beside calls, no words are null: an empty text is refused by some servers and a missing one by others.
     let no_words = text.is_empty() && !calls.is_empty();
-    value.insert("content".into(), if no_words { Value::Null } else { json!(text) });
-    value.append(&mut reasoning);
-    if !calls.is_empty() {
-        value.insert("tool_calls".into(), calls.into());
+    value.insert("content", if no_words { Value::Null.into() } else { Json::from(text) });
+    for (key, held) in reasoning {
+        value.insert(key, held);
     }
-    Some(Value::Object(value))
+    if !calls.is_empty() {
+        value.insert("tool_calls", calls);
+    }
+    Some(Json::Object(value))
 }
 
-fn call_value(call: &ToolCall) -> Value {
-    json!({
-        "id": call.id,
-        "type": "function",
-        "function": { "name": call.name, "arguments": sendable(&call.arguments) },
-    })
+fn call_value(call: &ToolCall) -> Json<'_> {
+    let function = object!({ "name": &call.name, "arguments": sendable(&call.arguments) });
+    object!({ "id": call.id.as_str(), "type": "function", "function": function })
 }
 
 /// The arguments as the model wrote them. Those that are no JSON object go back inside one: vLLM and llama.cpp
 /// parse them for the prompt and would refuse the conversation forever.
-fn sendable(arguments: &Arguments) -> String {
+fn sendable(arguments: &Arguments) -> Cow<'_, str> {
     match arguments.parse() {
-        Ok(_) => arguments.text().to_owned(),
-        Err(_) => Value::Object(arguments.replayed()).to_string(),
+        Ok(_) => arguments.text().into(),
+        Err(_) => Value::Object(arguments.replayed()).to_string().into(),
     }
 }
 
 /// What a tool said, in words. Its images go to `shown`: this role takes none.
-fn tool_message(result: &ToolResult, shown: &mut Vec<Value>) -> Value {
-    let mut texts = Vec::new();
+fn tool_message<'a>(result: &'a ToolResult, shown: &mut Vec<Json<'a>>) -> Json<'a> {
+    let mut texts = Vec::with_capacity(result.content.len());
     for part in &result.content {
         match part {
-            Content::Text { text } => texts.push(text.clone()),
+            Content::Text { text } => texts.push(text.as_str()),
             Content::Image(image) => {
-                texts.push("(an image, shown below)".to_owned());
+                texts.push("(an image, shown below)");
                 let caption = format!("Image returned by {} (call {}):", result.tool, result.call);
-                shown.push(json!({ "type": "text", "text": caption }));
+                shown.push(object!({ "type": "text", "text": caption }));
                 shown.push(image_part(image));
             }
         }
     }
-    let mut text = texts.join("\n");
+    let mut text = joined(&texts, "\n");
     if text.is_empty() {
         // An empty text is refused by some servers.
-        "(no output)".clone_into(&mut text);
+        text = "(no output)".into();
     }
-    json!({ "role": "tool", "tool_call_id": result.call, "content": text })
+    object!({ "role": "tool", "tool_call_id": result.call.as_str(), "content": text })
 }
 
 /// Shows the images of a batch of results, as if the user did.
-fn show(shown: &mut Vec<Value>, out: &mut Vec<Value>) {
+fn show<'a>(shown: &mut Vec<Json<'a>>, out: &mut Vec<Json<'a>>) {
     if !shown.is_empty() {
-        out.push(json!({ "role": "user", "content": std::mem::take(shown) }));
+        out.push(object!({ "role": "user", "content": std::mem::take(shown) }));
     }
 }
 
-fn image_part(image: &Image) -> Value {
+fn image_part(image: &Image) -> Json<'_> {
     let url = match &image.source {
-        ImageSource::Base64(data) => format!("data:{};base64,{data}", image.media_type),
-        ImageSource::Url(url) => url.clone(),
+        ImageSource::Base64(data) => format!("data:{};base64,{data}", image.media_type).into(),
+        ImageSource::Url(url) => Cow::Borrowed(url.as_str()),
     };
-    json!({ "type": "image_url", "image_url": { "url": url } })
+    object!({ "type": "image_url", "image_url": object!({ "url": url }) })
 }

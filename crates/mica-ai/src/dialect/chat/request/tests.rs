@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::body;
+use super::{body, bytes};
 use crate::arguments::Arguments;
 use crate::id::{CallId, MessageId};
 use crate::message::{
@@ -49,7 +49,10 @@ fn request(model: Model, messages: Vec<Message>) -> Request {
 }
 
 fn sent(request: &Request) -> Value {
-    body(request, &origin()).unwrap()
+    let body = body(request, &origin()).unwrap();
+    let bytes = String::from_utf8(bytes(request, &origin()).unwrap()).unwrap();
+    assert_eq!(bytes, body.to_string(), "the bytes are those of the body");
+    body
 }
 
 fn messages(model: Model, messages: Vec<Message>) -> Value {

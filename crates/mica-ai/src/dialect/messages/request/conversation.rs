@@ -5,10 +5,12 @@
 //! that a conversation only grows at its end and stays cached. That is why trailing space is cut from every
 //! assistant message and not only from the last one, where the provider refuses it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::dialect::json::{Json, object};
 use crate::id::{CallId, MessageId};
 use crate::message::{
     Assistant, Block, Content, Image, ImageSource, Message, ResultStatus, Seal, Thinking, ToolResult,
@@ -29,16 +31,16 @@ pub(super) struct Place {
 
 /// A conversation as it goes on the wire.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
-    turns: Vec<Turn>,
+pub(super) struct Conversation<'a> {
+    turns: Vec<Turn<'a>>,
     /// The last block of each message that can carry a cache mark.
-    ends: HashMap<MessageId, Place>,
+    ends: HashMap<&'a MessageId, Place>,
 }
 
 #[derive(Debug)]
-struct Turn {
+struct Turn<'a> {
     role: Role,
-    blocks: Vec<Value>,
+    blocks: Vec<Json<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,14 +49,16 @@ enum Role {
     Assistant,
 }
 
-impl Conversation {
+impl<'a> Conversation<'a> {
     /// The conversation of these messages, which are paired and fit for the model already.
-    pub(super) fn new(messages: &[Message]) -> Self {
+    pub(super) fn new(messages: &'a [Cow<'_, Message>]) -> Self {
         let mut all = Self::default();
         let mut calls: Vec<&CallId> = Vec::new();
-        let said_by_user = |message: &Message| !matches!(message, Message::Assistant(_));
+        let said_by_user = |message: &Cow<'_, Message>| !matches!(**message, Message::Assistant(_));
         for group in messages.chunk_by(|one, next| said_by_user(one) && said_by_user(next)) {
-            if let [Message::Assistant(answer)] = group {
+            if let [one] = group
+                && let Message::Assistant(answer) = &**one
+            {
                 all.add(Role::Assistant, answer_blocks(answer));
                 calls = answer.calls().map(|call| &call.id).collect();
             } else {
@@ -75,16 +79,16 @@ impl Conversation {
     }
 
     /// The block at a place.
-    pub(super) fn block_mut(&mut self, place: Place) -> Option<&mut Value> {
+    pub(super) fn block_mut(&mut self, place: Place) -> Option<&mut Json<'a>> {
         self.turns.get_mut(place.message)?.blocks.get_mut(place.block)
     }
 
     /// Whether the conversation ends inside a tool loop whose first answer has no thinking block in front.
     pub(super) fn is_inside_thoughtless_turn(&self) -> bool {
-        let is = |turn: &Turn, kinds: &[&str]| {
-            turn.blocks.first().is_some_and(|block| kinds.iter().any(|kind| block["type"] == *kind))
+        let is = |turn: &Turn<'_>, kinds: &[&str]| {
+            turn.blocks.first().and_then(kind).is_some_and(|kind| kinds.contains(&kind))
         };
-        let goes_on = |turn: &Turn| turn.role == Role::Assistant || is(turn, &["tool_result"]);
+        let goes_on = |turn: &Turn<'_>| turn.role == Role::Assistant || is(turn, &["tool_result"]);
         if !self.turns.last().is_some_and(|turn| is(turn, &["tool_result"])) {
             return false;
         }
@@ -93,25 +97,25 @@ impl Conversation {
     }
 
     /// The `messages` member.
-    pub(super) fn into_value(self) -> Value {
+    pub(super) fn into_json(self) -> Json<'a> {
         let turns = self.turns.into_iter().map(|turn| {
             let role = match turn.role {
                 Role::User => "user",
                 Role::Assistant => "assistant",
             };
-            json!({ "role": role, "content": turn.blocks })
+            object!({ "role": role, "content": turn.blocks })
         });
-        Value::Array(turns.collect())
+        turns.collect()
     }
 
     /// Adds blocks, each with the message it is of, to the last turn or to a new one.
-    fn add(&mut self, role: Role, blocks: Vec<(&MessageId, Value)>) {
+    fn add(&mut self, role: Role, blocks: Vec<(&'a MessageId, Json<'a>)>) {
         if blocks.is_empty() {
             return;
         }
         if self.turns.is_empty() && role == Role::Assistant {
             self.turns
-                .push(Turn { role: Role::User, blocks: vec![json!({ "type": "text", "text": OPENING })] });
+                .push(Turn { role: Role::User, blocks: vec![object!({ "type": "text", "text": OPENING })] });
         }
         if self.turns.last().is_none_or(|turn| turn.role != role) {
             self.turns.push(Turn { role, blocks: Vec::new() });
@@ -120,7 +124,7 @@ impl Conversation {
         let Some(turn) = self.turns.last_mut() else { return };
         for (id, block) in blocks {
             if is_markable(&block) {
-                self.ends.insert(id.clone(), Place { message, block: turn.blocks.len() });
+                self.ends.insert(id, Place { message, block: turn.blocks.len() });
             }
             turn.blocks.push(block);
         }
@@ -128,28 +132,36 @@ impl Conversation {
 }
 
 /// Thinking blocks cannot carry a cache mark.
-fn is_markable(block: &Value) -> bool {
-    block["type"] != "thinking" && block["type"] != "redacted_thinking"
+fn is_markable(block: &Json<'_>) -> bool {
+    !matches!(kind(block), Some("thinking" | "redacted_thinking"))
 }
 
-fn answer_blocks(answer: &Assistant) -> Vec<(&MessageId, Value)> {
-    let mut blocks: Vec<Value> = answer.blocks.iter().filter_map(answer_block).collect();
+/// What kind of block it is.
+fn kind<'b>(block: &'b Json<'_>) -> Option<&'b str> {
+    block.get("type").and_then(Json::text)
+}
+
+fn answer_blocks(answer: &Assistant) -> Vec<(&MessageId, Json<'_>)> {
+    let mut blocks: Vec<Json<'_>> = answer.blocks.iter().filter_map(answer_block).collect();
     // Whitespace-only texts are gone already, so cutting cannot leave an empty one.
-    if let Some(Value::String(text)) = blocks.last_mut().and_then(|block| block.get_mut("text")) {
-        text.truncate(text.trim_end().len());
+    if let Some(Json::Text(text)) = blocks.last_mut().and_then(|block| block.get_mut("text")) {
+        match text {
+            Cow::Borrowed(text) => *text = text.trim_end(),
+            Cow::Owned(text) => text.truncate(text.trim_end().len()),
+        }
     }
     blocks.into_iter().map(|block| (&answer.id, block)).collect()
 }
 
-fn answer_block(block: &Block) -> Option<Value> {
+fn answer_block(block: &Block) -> Option<Json<'_>> {
     match block {
         Block::Text(inner) => text(&inner.text),
         Block::Thinking(inner) => thinking(inner),
         Block::Image(_) => text(PICTURE),
-        Block::ToolCall(call) => Some(json!({
+        Block::ToolCall(call) => Some(object!({
             "type": "tool_use",
             "id": call.id.as_str(),
-            "name": call.name,
+            "name": &call.name,
             "input": Value::Object(call.arguments.replayed()),
         })),
     }
@@ -157,13 +169,13 @@ fn answer_block(block: &Block) -> Option<Value> {
 
 /// Sealed thinking goes back exactly as it came, even when its text is hidden. Without a seal of this wire it is
 /// only words: normalisation turns it into text, and so does this, should any be left.
-fn thinking(thinking: &Thinking) -> Option<Value> {
+fn thinking(thinking: &Thinking) -> Option<Json<'_>> {
     match &thinking.seal {
         Some(Seal::Signature(signature)) if !signature.is_empty() => {
-            Some(json!({ "type": "thinking", "thinking": thinking.text, "signature": signature }))
+            Some(object!({ "type": "thinking", "thinking": &thinking.text, "signature": signature }))
         }
         Some(Seal::Redacted(data)) if !data.is_empty() => {
-            Some(json!({ "type": "redacted_thinking", "data": data }))
+            Some(object!({ "type": "redacted_thinking", "data": data }))
         }
         _ => text(&thinking.text),
     }
@@ -171,11 +183,11 @@ fn thinking(thinking: &Thinking) -> Option<Value> {
 
 /// The blocks of neighbouring user messages and tool results: results first, in the order of the calls; then the
 /// rest as it was said.
-fn user_blocks<'m>(group: &'m [Message], calls: &[&CallId]) -> Vec<(&'m MessageId, Value)> {
+fn user_blocks<'m>(group: &'m [Cow<'_, Message>], calls: &[&CallId]) -> Vec<(&'m MessageId, Json<'m>)> {
     let mut results: Vec<&ToolResult> = Vec::new();
     let mut rest = Vec::new();
     for message in group {
-        match message {
+        match &**message {
             Message::ToolResult(result) => {
                 results.push(result);
                 rest.extend(beside(result).into_iter().map(|block| (&result.id, block)));
@@ -192,9 +204,9 @@ fn user_blocks<'m>(group: &'m [Message], calls: &[&CallId]) -> Vec<(&'m MessageI
     blocks
 }
 
-fn tool_result(result: &ToolResult) -> Value {
+fn tool_result(result: &ToolResult) -> Json<'_> {
     let failed = result.status == ResultStatus::Failed;
-    let mut blocks: Vec<Value> = result
+    let mut blocks: Vec<Json<'_>> = result
         .content
         .iter()
         .filter(|item| !(failed && matches!(item, Content::Image(_))))
@@ -203,23 +215,23 @@ fn tool_result(result: &ToolResult) -> Value {
     if blocks.is_empty() {
         blocks.extend(text(NO_OUTPUT));
     }
-    let mut wire = json!({ "type": "tool_result", "tool_use_id": result.call.as_str(), "content": blocks });
+    let mut wire = object!({ "type": "tool_result", "tool_use_id": result.call.as_str(), "content": blocks });
     if failed {
-        wire["is_error"] = json!(true);
+        wire.put("is_error", true);
     }
     wire
 }
 
 /// What of a result has to stand beside it: the provider takes nothing but text in a failed one, so its pictures
 /// follow the results.
-fn beside(result: &ToolResult) -> Vec<Value> {
+fn beside(result: &ToolResult) -> Vec<Json<'_>> {
     if result.status == ResultStatus::Ok {
         return Vec::new();
     }
     result.content.iter().filter(|item| matches!(item, Content::Image(_))).filter_map(content).collect()
 }
 
-fn content(content: &Content) -> Option<Value> {
+fn content(content: &Content) -> Option<Json<'_>> {
     match content {
         Content::Text { text: inner } => text(inner),
         Content::Image(inner) => Some(image(inner)),
@@ -227,16 +239,16 @@ fn content(content: &Content) -> Option<Value> {
 }
 
 /// A text block; none for text that says nothing, which the provider refuses.
-fn text(text: &str) -> Option<Value> {
-    (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }))
+fn text(text: &str) -> Option<Json<'_>> {
+    (!text.trim().is_empty()).then(|| object!({ "type": "text", "text": text }))
 }
 
-fn image(image: &Image) -> Value {
+fn image(image: &Image) -> Json<'_> {
     let source = match &image.source {
         ImageSource::Base64(data) => {
-            json!({ "type": "base64", "media_type": image.media_type, "data": data })
+            object!({ "type": "base64", "media_type": &image.media_type, "data": &**data })
         }
-        ImageSource::Url(url) => json!({ "type": "url", "url": url }),
+        ImageSource::Url(url) => object!({ "type": "url", "url": url }),
     };
-    json!({ "type": "image", "source": source })
+    object!({ "type": "image", "source": source })
 }

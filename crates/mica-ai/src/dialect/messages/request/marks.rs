@@ -6,10 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::conversation::{Conversation, Place};
 use super::{System, bad};
+use crate::dialect::json::{Json, object};
 use crate::error::AiError;
 use crate::model::CacheKind;
 use crate::request::{CachePoint, CacheTtl, Request};
@@ -37,9 +36,9 @@ impl Marks {
     /// or when a short-lived one comes before a long-lived one.
     pub(super) fn plan(
         request: &Request,
-        tools: &[Value],
-        system: &System,
-        conversation: &Conversation,
+        tools: &[Json<'_>],
+        system: &System<'_>,
+        conversation: &Conversation<'_>,
     ) -> Result<Self, AiError> {
         let facts = &request.model.cache;
         if facts.kind != CacheKind::Marks {
@@ -77,7 +76,12 @@ impl Marks {
     }
 
     /// Puts the marks on their blocks.
-    pub(super) fn apply(self, tools: &mut [Value], system: &mut [Value], conversation: &mut Conversation) {
+    pub(super) fn apply<'a>(
+        self,
+        tools: &mut [Json<'a>],
+        system: &mut [Json<'a>],
+        conversation: &mut Conversation<'a>,
+    ) {
         for (spot, ttl) in self.0 {
             let block = match spot {
                 Spot::Tool(index) => tools.get_mut(index),
@@ -85,10 +89,11 @@ impl Marks {
                 Spot::Message(place) => conversation.block_mut(place),
             };
             if let Some(block) = block {
-                block["cache_control"] = match ttl {
-                    CacheTtl::Short => json!({ "type": "ephemeral" }),
-                    CacheTtl::Long => json!({ "type": "ephemeral", "ttl": "1h" }),
+                let mark = match ttl {
+                    CacheTtl::Short => object!({ "type": "ephemeral" }),
+                    CacheTtl::Long => object!({ "type": "ephemeral", "ttl": "1h" }),
                 };
+                block.put("cache_control", mark);
             }
         }
     }
@@ -98,9 +103,9 @@ impl Marks {
 fn find(
     point: &CachePoint,
     request: &Request,
-    tools: &[Value],
-    system: &System,
-    conversation: &Conversation,
+    tools: &[Json<'_>],
+    system: &System<'_>,
+    conversation: &Conversation<'_>,
 ) -> Result<Option<Spot>, AiError> {
     let after_tools = tools.len().checked_sub(1).map(Spot::Tool);
     match point {

@@ -10,7 +10,8 @@ use crate::request::Request;
 
 /// The `messages` member. Not by way of a request: normalisation would correct most of what is tried here.
 fn messages(messages: &[Message]) -> Value {
-    Conversation::new(messages).into_value()
+    let lent: Vec<_> = messages.iter().map(std::borrow::Cow::Borrowed).collect();
+    Conversation::new(&lent).into_json().to_value()
 }
 
 /// The content of the last assistant message when it has these blocks.

@@ -1,0 +1,220 @@
+//! What a person types with a slash: looks at the run and its session, and changes where the conversation stands.
+
+use anyhow::{Context as _, Result, bail};
+use mica_ai::Message;
+use mica_policy::mode::Mode;
+use mica_session::{Body, EntryId, Kind, Session};
+
+use super::text_of;
+use crate::commands::sessions::{self, find, tree};
+use crate::keeping::Keeper;
+use crate::surroundings::Surroundings;
+use crate::terminal::{Input, Terminal};
+use crate::window;
+use crate::work::Work;
+
+const HELP: &str = "\
+/help              this
+/mode [MODE]       how much may be done: ask, plan or edit
+/compact [FOCUS]   summarise the conversation before the next answer
+/undo-compact      take the last summary back: everything is in the window again
+/tree              what was said, where it forks, and where you are
+/goto ENTRY        go on from there; a message of yours is in the prompt again
+/label ENTRY TEXT  mark an entry; without TEXT the mark goes
+/name TEXT         name this session
+/fork [ENTRY]      a new session with what was said until there
+/usage             what the last run took, and how full the window is
+/tools             what the model can call
+/model [NAME]      which model is asked, and where; or ask another one from now on
+/session           where this is kept
+/quit              leave (also Ctrl-D)
+
+An ENTRY is the end of an id that /tree shows, or a label.
+While the agent works, what you type joins before its next step; Ctrl-C stops it.
+";
+
+/// What comes of a command.
+pub enum Said {
+    /// Something to read.
+    Text(String),
+    /// The person leaves.
+    Quit,
+}
+
+/// Does what a command says.
+pub async fn command(
+    work: &Work,
+    surroundings: &Surroundings,
+    terminal: &mut Terminal,
+    command: &str,
+) -> Said {
+    let (name, rest) = split(command);
+    Said::Text(match name {
+        "quit" | "exit" | "q" => return Said::Quit,
+        "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" => {
+            history(work, surroundings, terminal, name, rest)
+                .await
+                .unwrap_or_else(|error| format!("{error:#}"))
+        }
+        _ => about(work, name, rest).await,
+    })
+}
+
+/// Does what a command says while a run goes on.
+pub async fn meanwhile(work: &Work, command: &str) -> String {
+    let (name, rest) = split(command);
+    match name {
+        "quit" | "exit" | "q" => "a run is going on: Ctrl-C stops it, then /quit leaves".to_owned(),
+        "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" => {
+            format!("/{name} is for between runs: Ctrl-C stops this one")
+        }
+        _ => about(work, name, rest).await,
+    }
+}
+
+/// Whether a line that is typed while the agent works is a command. A path, for example, is something to say.
+pub fn is_command(line: &str) -> bool {
+    let name = line.trim().strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    name.is_some_and(|name| COMMANDS.contains(&name))
+}
+
+const COMMANDS: [&str; 17] = [
+    "help",
+    "?",
+    "quit",
+    "exit",
+    "q",
+    "mode",
+    "compact",
+    "undo-compact",
+    "tree",
+    "goto",
+    "label",
+    "name",
+    "fork",
+    "usage",
+    "tools",
+    "model",
+    "session",
+];
+
+fn split(command: &str) -> (&str, &str) {
+    let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
+    (name, rest.trim())
+}
+
+/// What concerns the run.
+async fn about(work: &Work, name: &str, rest: &str) -> String {
+    match name {
+        "help" | "?" => HELP.to_owned(),
+        "mode" if rest.is_empty() => work.mode.get().name().to_owned(),
+        "mode" => match rest.parse::<Mode>().map_err(Into::into).and_then(|mode| work.set_mode(mode)) {
+            Ok(()) => format!("{} mode", work.mode.get().name()),
+            Err(error) => format!("{error:#}"),
+        },
+        "compact" => {
+            work.window.request_compaction((!rest.is_empty()).then(|| rest.to_owned()));
+            "the conversation is summarised before the next answer".to_owned()
+        }
+        "usage" => work.usage().await,
+        "tools" => work.tools().await,
+        "model" if rest.is_empty() => work.asked(),
+        "model" => match work.switch(rest).await {
+            Ok(()) => work.asked(),
+            Err(error) => format!("{error:#}"),
+        },
+        "session" => work.place(),
+        other => format!("there is no command /{other}; /help lists them"),
+    }
+}
+
+/// What concerns the session.
+async fn history(
+    work: &Work,
+    surroundings: &Surroundings,
+    terminal: &mut Terminal,
+    name: &str,
+    rest: &str,
+) -> Result<String> {
+    let keeper =
+        work.keeper.as_ref().context("this conversation is not kept, so there is no history to look at")?;
+    match name {
+        "tree" => Ok(tree::text(&keeper.session(), tree::Rows::Spoken, surroundings.columns)),
+        "name" => keeper.change(|session| sessions::name(session, rest)),
+        "label" => {
+            let (entry, text) = rest.split_once(' ').unwrap_or((rest, ""));
+            if entry.is_empty() {
+                bail!("say which entry and what to call it: /label ENTRY TEXT; /tree shows the entries");
+            }
+            let text = Some(text.trim()).filter(|text| !text.is_empty());
+            keeper.change(|session| sessions::label(session, entry, text))
+        }
+        "fork" => {
+            let at = Some(rest).filter(|rest| !rest.is_empty());
+            let fork = sessions::fork(&sessions::folder(surroundings), &keeper.session(), at)?;
+            let id = fork.header().id.short();
+            Ok(format!("{id} is a new session; this one goes on. `mica --resume {id}` opens it"))
+        }
+        "undo-compact" => {
+            let said = keeper.change(sessions::uncompact)?;
+            reload(work, keeper).await?;
+            Ok(said)
+        }
+        _ => go(work, keeper, terminal, rest).await,
+    }
+}
+
+/// Goes elsewhere in the conversation, and asks what should be remembered of the branch that is left.
+async fn go(work: &Work, keeper: &Keeper, terminal: &mut Terminal, entry: &str) -> Result<String> {
+    if entry.is_empty() {
+        bail!("say where to go: /goto ENTRY; /tree shows the entries");
+    }
+    let (to, words) = {
+        let session = keeper.session();
+        destination(&session, find::place(session.tree(), entry)?)?
+    };
+    let leaves = {
+        let session = keeper.session();
+        leaves_something(&session, to)
+    };
+    let mut summary = None;
+    if leaves {
+        match terminal.line("what should be remembered of the branch you leave? (Enter: nothing) ").await {
+            Input::Line(line) => summary = Some(line),
+            _ => return Ok("you are where you were".to_owned()),
+        }
+    }
+    let said = keeper.change(|session| sessions::go(session, to, summary.as_deref()))?;
+    reload(work, keeper).await?;
+    if let Some(words) = words {
+        terminal.draft(&words);
+    }
+    Ok(said)
+}
+
+/// Where to go for an entry, and what to put into the prompt: a message of the person's own is to be said again, so the
+/// conversation stands before it.
+fn destination(session: &Session, entry: Option<EntryId>) -> Result<(Option<EntryId>, Option<String>)> {
+    let node = entry.and_then(|id| session.tree().node(id));
+    let Some(node) = node.filter(|node| node.kind == Kind::User) else { return Ok((entry, None)) };
+    let words = match session.entry(node.id)?.body {
+        Body::Message { message: Message::User(user) } => text_of(&user.content),
+        _ => String::new(),
+    };
+    Ok((node.parent, Some(words)))
+}
+
+/// Whether something was said on the current branch that is not on the way to there.
+fn leaves_something(session: &Session, to: Option<EntryId>) -> bool {
+    let tree = session.tree();
+    let stays: Vec<EntryId> = tree.path(to).iter().map(|node| node.id).collect();
+    tree.branch().iter().any(|node| node.kind == Kind::Assistant && !stays.contains(&node.id))
+}
+
+/// Puts what the session says now into the window.
+async fn reload(work: &Work, keeper: &Keeper) -> Result<()> {
+    let messages = window::restore(&keeper.session().live()?);
+    work.agent.with(|cx| cx.messages = messages).await?;
+    work.window.rewritten("navigation");
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! What a domain is made from, so that it can be made again for another model.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context as _, Result};
+use mica_agent::ToolSet;
+use mica_ai::endpoint::Choice;
+use mica_domain::{Domain, DomainHooks, Packs, Prompt};
+use mica_tools::{Sight, Workspace};
+use pack_code::{CodePack, Facts, Instructions, Trust};
+
+use crate::config::Values;
+use crate::surroundings::Surroundings;
+
+/// Bytes of project instructions at most: what a careful person writes, several times over.
+const INSTRUCTIONS: usize = 32 << 10;
+
+/// What a domain is made from. Found once: a model that is switched to is told what the one before was told.
+pub struct Makes {
+    workspace: Workspace,
+    facts: Facts,
+    instructions: Instructions,
+    /// The pack that was asked for.
+    wanted: Option<String>,
+    /// What the turn sections say.
+    turn: Mutex<Option<String>>,
+}
+
+impl Makes {
+    /// Looks at the folder.
+    ///
+    /// # Errors
+    /// Instructions that cannot be read.
+    #[allow(clippy::disallowed_methods, reason = "the binary knows what day it is")]
+    pub fn find(workspace: Workspace, values: &Values, surroundings: &Surroundings) -> Result<Self> {
+        let folder = &surroundings.folder;
+        let facts = Facts {
+            folder: folder.clone(),
+            system: format!("{} ({})", std::env::consts::OS, std::env::consts::ARCH),
+            under_git: folder.ancestors().any(|folder| folder.join(".git").exists()),
+            date: Some(jiff::Zoned::now().strftime("%A, %Y-%m-%d").to_string()),
+        };
+        // What a project says to agents is fenced as its words, and needs no more trust than its files do.
+        let instructions = Instructions::read(folder, Trust::Trusted, INSTRUCTIONS)?;
+        Ok(Self { workspace, facts, instructions, wanted: values.pack.clone(), turn: Mutex::default() })
+    }
+
+    /// The domain for a model.
+    ///
+    /// # Errors
+    /// A pack that is not there.
+    pub fn pack(&self, choice: &Choice) -> Result<Arc<dyn Domain>> {
+        let sight = if choice.model.images { Sight::Sees } else { Sight::Blind };
+        let (facts, instructions) = (self.facts.clone(), self.instructions.clone());
+        let packs =
+            Packs::default().with(Arc::new(CodePack::new(&self.workspace, sight, facts, instructions)));
+        packs.pick(self.wanted.as_deref(), &self.facts.folder).context("the pack cannot be used")
+    }
+
+    /// What a domain gives a model: its tools, and what it says about them.
+    ///
+    /// # Errors
+    /// Mistakes in the domain.
+    pub fn texts(domain: &DomainHooks) -> Result<(ToolSet, Prompt)> {
+        let tools = domain.resolve(&|_| true)?;
+        let prompt = Prompt::of(&*domain.domain(), &tools, &domain.snapshot())?;
+        Ok((tools.tools, prompt))
+    }
+
+    /// Sets what the turn sections say.
+    pub fn turn_is(&self, text: Option<String>) {
+        *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+
+    /// What the turn sections say.
+    pub fn turn(&self) -> Option<String> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
