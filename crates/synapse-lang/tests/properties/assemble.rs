@@ -16,14 +16,20 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("payloadFactory.arg", "evaluator"),
     ("dataServiceCall.param", "evaluator"),
     ("xquery.variable", "type"),
+    ("data.query", "useConfig"),
     ("call", "axis2xml"),
     ("call", "repository"),
 ];
 
-/// Values that need more than the model.
+/// Parts that name each other by attributes; a random one names nothing.
+const LEFT_OUT_PARTS: &[&str] = &["data.operation", "data.resource", "data.call-query", "data.param"];
+
+/// Attributes that are always there, because something else must fit their value.
 const FIXED: &[(&str, &str, &str)] = &[
     ("header", "name", "To"),
+    ("payloadFactory", "media-type", "text"),
     ("resource", "uri-template", "/a/{id}"),
+    ("makefault", "version", "soap11"),
     ("makefault.code", "value", "soap11Env:Server"),
 ];
 
@@ -136,7 +142,9 @@ fn make(
     };
     for attribute in &definition.attributes {
         let left_out = LEFT_OUT.contains(&(definition.id.as_str(), attribute.name.as_str()));
-        if attribute.required.is_some()
+        let fixed = fixed(definition, attribute).is_some();
+        if fixed
+            || attribute.required.is_some()
             || (!left_out && exists(attribute.since, attribute.until) && decisions.one_in(4))
         {
             let value = attribute_value(definition, attribute, decisions);
@@ -147,9 +155,20 @@ fn make(
         return Some(made);
     }
     fill(model, &mut made, depth, decisions)?;
+    mend_all(model, &mut made, depth, decisions)?;
+    // What was mended here may be something that the children look at.
+    let attributes = made.attributes.clone();
+    for child in &mut made.children {
+        child.parent_attributes.clone_from(&attributes);
+        mend_all(model, child, depth + 1, decisions)?;
+    }
+    Some(made)
+}
+
+fn mend_all(model: &'static Model, made: &mut Made, depth: usize, decisions: &mut Decisions) -> Option<()> {
     for _ in 0..12 {
-        if !mend(model, &mut made, depth, decisions)? {
-            return Some(made);
+        if !mend(model, made, depth, decisions)? {
+            return Some(());
         }
     }
     None
@@ -164,7 +183,8 @@ fn fill(model: &'static Model, made: &mut Made, depth: usize, decisions: &mut De
             if part.until.is_some() {
                 continue;
             }
-            let optional = depth < DEEPEST && child.max != Some(0) && decisions.one_in(4);
+            let left_out = LEFT_OUT_PARTS.contains(&part.id.as_str());
+            let optional = !left_out && depth < DEEPEST && child.max != Some(0) && decisions.one_in(4);
             for _ in 0..child.min.max(u16::from(optional)) {
                 let part = make(model, part, Some(made), depth + 1, decisions)?;
                 made.children.push(part);
@@ -269,11 +289,15 @@ fn add(
 }
 
 fn attribute_value(element: &Element, attribute: &Attribute, decisions: &mut Decisions) -> String {
-    let fixed = FIXED.iter().find(|(id, name, _)| *id == element.id && *name == attribute.name);
-    match fixed {
-        Some((_, _, value)) => (*value).to_owned(),
+    match fixed(element, attribute) {
+        Some(value) => value.to_owned(),
         None => value(attribute.place, attribute.refuses.is_some(), &attribute.value, decisions),
     }
+}
+
+fn fixed(element: &Element, attribute: &Attribute) -> Option<&'static str> {
+    let one = FIXED.iter().find(|(id, name, _)| *id == element.id && *name == attribute.name);
+    one.map(|(_, _, value)| *value)
 }
 
 fn text_value(made: &Made, decisions: &mut Decisions) -> String {

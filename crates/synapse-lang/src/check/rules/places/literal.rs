@@ -26,7 +26,7 @@ impl Rule for Literals {
             return;
         }
         let text = value.text();
-        if !text.contains("${") {
+        if !text.contains("${") || is_refused(value) {
             return;
         }
         let found = placeholders(text);
@@ -64,6 +64,15 @@ impl Rule for Literals {
             _ => {}
         }
     }
+}
+
+/// Whether the text is no value of its place in the first place, which has a finding of its own.
+fn is_refused(value: &Value<'_>) -> bool {
+    let wrong = match value.holder {
+        Holder::Attribute(_, known) => known.and_then(|known| known.wrong),
+        Holder::Text => None,
+    };
+    wrong.is_some() && value.place == Place::Literal && !value.kind.takes(value.text())
 }
 
 /// Text that is code of another language, or a document handed to somebody else.
