@@ -31,9 +31,17 @@ fn runtime(example: &Example) -> Option<Version> {
     example.option("runtime").map(|text| text.parse().expect("a version"))
 }
 
-fn found(text: &str, example: &Example, project: Option<&Project>) -> Vec<Diagnostic> {
+/// What is found in a text. Hints at better forms count on their own pages only: examples of other pages may use
+/// older forms.
+fn found(page: &Page, text: &str, example: &Example, project: Option<&Project>) -> Vec<Diagnostic> {
     let document = Document::parse(text);
-    check::check(&document, Setting { path: example.option("path"), runtime: runtime(example), project })
+    let setting = Setting { path: example.option("path"), runtime: runtime(example), project };
+    counted(page, check::check(&document, setting))
+}
+
+fn counted(page: &Page, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    found.retain(|one| one.severity > Severity::Hint || one.code == page.code);
+    found
 }
 
 /// The documents of an example: itself, or one for each expression on its lines.
@@ -68,7 +76,7 @@ fn show(found: &[Diagnostic]) -> String {
 /// A stand-alone example.
 fn single(page: &Page, example: &Example, failures: &mut Failures) {
     for text in documents(example) {
-        let found = found(&text, example, None);
+        let found = found(page, &text, example, None);
         match example.verdict {
             Verdict::Bad if codes(&found) != expected(page, example) => {
                 failures.note(page, &format!("the bad example gives\n{}", show(&found)), &text);
@@ -85,14 +93,14 @@ fn single(page: &Page, example: &Example, failures: &mut Failures) {
 fn repaired(page: &Page, bad: &Example, fixed: &Example, failures: &mut Failures) {
     let before = bad.document();
     let after = fix::repair(&before, fix::Extent::Everything, |text| {
-        let mut found = found(text, bad, None);
+        let mut found = found(page, text, bad, None);
         found.retain(|one| one.code == page.code);
         found
     });
     if after.text != fixed.document() {
         failures.note(page, &format!("the repair gives\n{}\ninstead of", after.text), &fixed.document());
     }
-    if codes(&found(&after.text, bad, None)).contains(&page.code) {
+    if codes(&found(page, &after.text, bad, None)).contains(&page.code) {
         failures.note(page, "is still there after its repair", &after.text);
     }
 }
@@ -106,7 +114,7 @@ fn project(page: &Page, files: &[&Example], failures: &mut Failures) {
     }
     for file in files {
         let path = file.option("path").expect("a path");
-        let found = project.check_file(path);
+        let found = counted(page, project.check_file(path));
         let codes = codes(&found);
         match file.verdict {
             Verdict::Bad if codes != expected(page, file) => {

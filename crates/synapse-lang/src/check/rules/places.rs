@@ -8,6 +8,7 @@ mod literal;
 mod queries;
 mod templates;
 mod untyped;
+mod xpaths;
 
 use super::Rule;
 use crate::expr;
@@ -22,6 +23,7 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &json_eval::JsonEval,
     &templates::Templates,
     &untyped::Untyped,
+    &xpaths::XPaths,
 ];
 
 /// The roots that an expression begins with.

@@ -7,7 +7,8 @@ mod mediators;
 mod values;
 mod versions;
 
-pub(in crate::check) use values::name;
+pub(in crate::check) use children::with_indentation;
+pub(in crate::check) use values::{is_filled_in, name};
 
 use super::Rule;
 use crate::diagnostic::{Class, Severity};
@@ -21,6 +22,13 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &combinations::Combinations,
     &versions::Versions,
 ];
+
+/// Whether a text is words of a language that people speak: a name to be filled in, as in forms and samples.
+pub(in crate::check) fn is_prose(text: &str) -> bool {
+    let words = text.split_whitespace().count();
+    let plain = text.chars().all(|one| one.is_alphanumeric() || one.is_whitespace());
+    words > 1 && plain && text.chars().any(char::is_alphabetic)
+}
 
 /// How bad it is when the runtime does that.
 pub(in crate::check) const fn severity(class: Class) -> Severity {

@@ -386,8 +386,8 @@ fn mistakes_are_found() {
             &["<on-fail> on-fail needs at least one step"],
         ),
         (
-            r#"<payloadFactory><format>{"a": 1}</format></payloadFactory>"#,
-            &["<format> an XML format needs an element; for JSON or text say so in media-type"],
+            r#"<send><endpoint><loadbalance policy="roundRobin" algorithm="a.B"><endpoint key="a"/></loadbalance></endpoint></send>"#,
+            &["<loadbalance> policy and algorithm exclude each other"],
         ),
         (
             r#"<enrich><source type="body"/><target type="envelope"/></enrich>"#,

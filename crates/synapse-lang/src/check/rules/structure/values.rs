@@ -57,7 +57,7 @@ impl Rule for Values {
 }
 
 /// Endpoint templates replace `$name` in their text; externalised values are known only to the server.
-fn is_filled_in(subject: &Subject<'_>, value: &Value<'_>) -> bool {
+pub(in crate::check) fn is_filled_in(subject: &Subject<'_>, value: &Value<'_>) -> bool {
     let text = value.text();
     let external = value.place == Place::Resolved
         && ["$SYSTEM:", "$FILE:", "$CUSTOM_", "${configs."].iter().any(|form| text.starts_with(form));
@@ -69,6 +69,13 @@ fn is_filled_in(subject: &Subject<'_>, value: &Value<'_>) -> bool {
 fn refused(value: &Value<'_>, class: Class, findings: &mut Findings) {
     let text = value.text();
     let message = format!("{} is {text:?}, which is not {}; {}", name(value), value.kind, outcome(class));
+    if let ValueType::Words(known) = value.kind
+        && let Some(list) = words(text, known)
+    {
+        let fix = Fix::safe(format!("Write {list}"), vec![Edit::replace(value.span(), value.written(&list))]);
+        findings.report(WRONG, value.span(), message).class(class).severity(severity(class)).fix(fix);
+        return;
+    }
     let meant = value.kind.choices().and_then(|known| nearest(text.trim(), known.iter().map(String::as_str)));
     let fix = meant.map(|meant| {
         let edits = vec![Edit::replace(value.span(), value.written(meant))];
@@ -81,6 +88,19 @@ fn refused(value: &Value<'_>, class: Class, findings: &mut Findings) {
         }
     });
     findings.report(WRONG, value.span(), message).class(class).severity(severity(class)).fix_if(fix);
+}
+
+/// A list of known words in another case, with commas, or with a word twice, as it must be written.
+fn words(text: &str, known: &[String]) -> Option<String> {
+    let mut list: Vec<&str> = Vec::new();
+    for written in text.split(|one: char| !one.is_alphanumeric() && one != '-').filter(|one| !one.is_empty())
+    {
+        let word = known.iter().find(|one| one.eq_ignore_ascii_case(written))?;
+        if !list.contains(&word.as_str()) {
+            list.push(word);
+        }
+    }
+    (!list.is_empty()).then(|| list.join(" "))
 }
 
 fn truth(value: &Value<'_>, flavour: Boolean, wrong: Option<Class>, findings: &mut Findings) {
