@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use quick_xml::events::Event;
 use synapse_lang::check::{self, Setting, walk};
-use synapse_lang::diagnostic::Diagnostic;
+use synapse_lang::diagnostic::{Diagnostic, Severity};
 use synapse_lang::model::Model;
 use synapse_lang::project::Project;
 use synapse_lang::syntax::Document;
@@ -41,7 +41,8 @@ fn main() -> ExitCode {
 fn api() -> bool {
     let source = large_api();
     println!("an API of {} lines and {} bytes, {ROUNDS} rounds", source.lines().count(), source.len());
-    let found = checked(&source);
+    let mut found = checked(&source);
+    found.retain(|one| one.severity > Severity::Hint);
     let noise: Vec<_> = found.iter().take(5).map(|one| format!("{} {}", one.code, one.message)).collect();
     assert!(found.is_empty(), "the API is meant to be clean, and has {} findings: {noise:#?}", found.len());
     let (mut whole, mut bare, mut tree, mut places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

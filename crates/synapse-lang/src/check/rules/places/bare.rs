@@ -34,7 +34,7 @@ impl Rule for Bare {
         );
         let span = value.source_span(range.clone());
         // What is written inside stays as it is, with its references.
-        let inside = value.text().find(bare).map(|at| value.source_span(at..at + bare.len())).unwrap_or(span);
+        let inside = value.text().find(bare).map_or(span, |at| value.source_span(at..at + bare.len()));
         let edits = vec![
             Edit::replace(Span::new(span.start, inside.start), "${"),
             Edit::replace(Span::new(inside.end, span.end), "}"),
