@@ -7,9 +7,11 @@
 //! Invariant: nothing is an error that deploys and runs. Unknown attributes and the order of children never are.
 
 mod findings;
+pub mod flow;
 pub mod rules;
 pub mod value;
 pub mod walk;
+pub mod writes;
 
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::model::{Model, Version};

@@ -6,12 +6,18 @@
 pub mod disk;
 mod facts;
 mod index;
+mod resources;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
+use std::ops::Bound;
 use std::sync::Arc;
 
 pub use facts::Facts;
-pub use index::{Definition, Parameter, Reference};
+pub use index::{Definition, Item, Parameter, Reference};
+pub(crate) use index::{parameter as parameter_of, references as references_of};
+pub(crate) use resources::FOLDER as RESOURCES;
+pub use resources::Resource;
 
 use crate::check::{self, Setting};
 use crate::diagnostic::Diagnostic;
@@ -23,6 +29,10 @@ pub struct File {
     document: Document,
     definitions: Vec<Definition>,
     references: Vec<Reference>,
+    items: Vec<Item>,
+    writes: Vec<String>,
+    is_opaque: bool,
+    dynamic: Vec<RefKind>,
 }
 
 impl File {
@@ -43,6 +53,12 @@ impl File {
     pub fn references(&self) -> &[Reference] {
         &self.references
     }
+
+    /// What it puts into the registry, for descriptors of resources.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
 }
 
 /// The files of a project by their paths, relative to its root and with forward slashes.
@@ -54,6 +70,10 @@ pub struct Project {
     configs: BTreeMap<String, BTreeSet<String>>,
     defined: HashMap<(RefKind, String), BTreeSet<Arc<str>>>,
     named: HashMap<(RefKind, String), BTreeSet<Arc<str>>>,
+    contexts: HashMap<String, BTreeSet<Arc<str>>>,
+    written: HashMap<String, usize>,
+    opaque: usize,
+    dynamic: HashMap<RefKind, usize>,
     runtime: Option<Version>,
 }
 
@@ -63,20 +83,33 @@ impl Project {
         let (path, text) = (path.into(), text.into());
         self.remove(&path);
         let name = path.rsplit('/').next().unwrap_or_default();
-        if name == "pom.xml" {
-            self.poms.insert(path.to_string(), facts::pom(&text));
-        } else if name == "config.properties" {
+        if name == "config.properties" {
             self.configs.insert(path.to_string(), facts::config_keys(&text));
         } else if name.ends_with(".xml") || name.ends_with(".dbs") {
+            if name == "pom.xml" {
+                self.poms.insert(path.to_string(), facts::pom(&text));
+            }
             let document = Document::parse(text);
-            let (definitions, references) = index::index(&document);
+            let index::Indexed { definitions, references, items, writes, dynamic } = index::index(&document);
             for one in &definitions {
                 self.defined.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
+                if let Some(context) = &one.context {
+                    self.contexts.entry(context.clone()).or_default().insert(path.clone());
+                }
             }
             for one in &references {
                 self.named.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
             }
-            self.files.insert(path, File { document, definitions, references });
+            for name in &writes.names {
+                *self.written.entry(name.clone()).or_default() += 1;
+            }
+            self.opaque += usize::from(writes.is_opaque);
+            for kind in &dynamic {
+                *self.dynamic.entry(*kind).or_default() += 1;
+            }
+            let (writes, is_opaque) = (writes.names, writes.is_opaque);
+            self.files
+                .insert(path, File { document, definitions, references, items, writes, is_opaque, dynamic });
         } else {
             self.others.insert(path.to_string());
         }
@@ -95,6 +128,23 @@ impl Project {
         let Some(file) = self.files.remove(path) else { return };
         for one in file.definitions {
             forget(&mut self.defined, &(one.kind, one.name), path);
+            if let Some(context) = one.context {
+                forget(&mut self.contexts, &context, path);
+            }
+        }
+        for name in file.writes {
+            if let Some(count) = self.written.get_mut(&name) {
+                *count -= 1;
+                if *count == 0 {
+                    self.written.remove(&name);
+                }
+            }
+        }
+        self.opaque -= usize::from(file.is_opaque);
+        for kind in file.dynamic {
+            if let Some(count) = self.dynamic.get_mut(&kind) {
+                *count -= 1;
+            }
         }
         for one in file.references {
             forget(&mut self.named, &(one.kind, one.name), path);
@@ -189,6 +239,51 @@ impl Project {
         self.defined.keys().filter(move |(of, _)| *of == kind).map(|(_, name)| name.as_str())
     }
 
+    /// The paths of the files with an API under that context.
+    pub fn contexts(&self, context: &str) -> impl Iterator<Item = &str> {
+        self.contexts.get(context).into_iter().flatten().map(AsRef::as_ref)
+    }
+
+    /// The variables that some step of the project sets.
+    pub fn written_variables(&self) -> impl Iterator<Item = &str> {
+        self.written.keys().map(String::as_str)
+    }
+
+    /// Whether some step of the project sets that variable.
+    #[must_use]
+    pub fn writes_variable(&self, name: &str) -> bool {
+        self.written.contains_key(name)
+    }
+
+    /// Whether steps exist that may set any variable: code, and connectors that do not say.
+    #[must_use]
+    pub const fn has_opaque_steps(&self) -> bool {
+        self.opaque > 0
+    }
+
+    /// Whether some things of that kind are named by values which only the runtime knows.
+    #[must_use]
+    pub fn names_by_expression(&self, kind: RefKind) -> bool {
+        self.dynamic.get(&kind).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether everything that its artifacts name must be in it: it has the layout and the build file of a project,
+    /// and depends on no other.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        let whole = self.has_artifacts();
+        let alone = self.poms.iter().any(|(path, _)| path == "pom.xml")
+            && self.poms.values().all(|facts| !facts.has_foreign_artifacts);
+        whole && alone
+    }
+
+    /// Whether it has artifacts in the layout of an integration project.
+    pub(crate) fn has_artifacts(&self) -> bool {
+        let folder = "src/main/wso2mi/artifacts/";
+        let after = self.files.range::<str, _>((Bound::Included(folder), Bound::Unbounded)).next();
+        after.is_some_and(|(path, _)| path.starts_with(folder))
+    }
+
     /// Checks one of its files; nothing is found in a file that it does not have.
     #[must_use]
     pub fn check_file(&self, path: &str) -> Vec<Diagnostic> {
@@ -200,7 +295,7 @@ impl Project {
     }
 }
 
-fn forget(map: &mut HashMap<(RefKind, String), BTreeSet<Arc<str>>>, key: &(RefKind, String), path: &str) {
+fn forget<K: Eq + Hash>(map: &mut HashMap<K, BTreeSet<Arc<str>>>, key: &K, path: &str) {
     if let Some(paths) = map.get_mut(key) {
         paths.remove(path);
         if paths.is_empty() {

@@ -12,6 +12,7 @@ mod places;
 mod properties;
 mod references;
 mod structure;
+mod variables;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -70,6 +71,7 @@ static FAMILIES: &[&[&dyn Rule]] = &[
     data::RULES,
     connectors::RULES,
     hints::RULES,
+    variables::RULES,
 ];
 
 /// All rules.

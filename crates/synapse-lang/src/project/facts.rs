@@ -17,6 +17,10 @@ pub struct Facts {
     pub connectors: Vec<Connector>,
     /// Its artifact id.
     pub name: Option<String>,
+    /// Whether it depends on other projects, whose artifacts are not in view.
+    pub has_foreign_artifacts: bool,
+    /// Whether it depends on libraries, which may hold any class.
+    pub has_libraries: bool,
 }
 
 /// A connector that a project depends on.
@@ -43,13 +47,28 @@ pub(super) fn pom(text: &str) -> Facts {
         Some((one, tag))
     };
     let runtime = stated.and_then(version).or_else(|| image().and_then(version));
-    let dependencies = root.first("dependencies").into_iter().flat_map(|list| list.elements());
+    let listed = || root.first("dependencies").into_iter().flat_map(|list| list.elements());
+    let dependencies = listed();
     Facts {
         runtime: runtime.map(|(version, _)| version),
         runtime_span: runtime.map(|(_, span)| span),
         connectors: dependencies.filter_map(connector).collect(),
         name: root.first("artifactId").map(|one| one.text().trim().to_owned()),
+        has_foreign_artifacts: listed().any(is_foreign) || root.first("modules").is_some(),
+        has_libraries: listed().any(|one| one.first("type").is_none_or(|kind| kind.text().trim() == "jar")),
     }
+}
+
+/// A dependency on the artifacts of another project.
+fn is_foreign(dependency: Element<'_>) -> bool {
+    dependency.first("type").is_some_and(|one| {
+        let text = one.text();
+        let text = text.trim();
+        text == "car"
+            || text.starts_with("synapse/")
+            || text.starts_with("registry/")
+            || text.starts_with("carbon/")
+    })
 }
 
 fn version((element, text): (Element<'_>, String)) -> Option<(Version, Span)> {

@@ -69,3 +69,64 @@ fn configurables_are_known_once_any_is_declared() {
     assert_eq!(project.declares_config("port"), Some(true));
     assert_eq!(project.declares_config("host"), Some(false));
 }
+
+#[test]
+fn a_project_is_closed_when_nothing_is_elsewhere() {
+    let mut project = Project::default();
+    project.set("src/main/wso2mi/artifacts/sequences/Audit.xml", SEQUENCE);
+    assert!(!project.is_closed(), "without a build file");
+    project.set("pom.xml", "<project/>");
+    assert!(project.is_closed());
+    project.set(
+        "pom.xml",
+        "<project><dependencies><dependency><type>car</type></dependency></dependencies></project>",
+    );
+    assert!(!project.is_closed(), "it depends on another");
+}
+
+#[test]
+fn what_steps_set_is_known_until_the_last_one_is_gone() {
+    let sets = |name: &str| {
+        format!(
+            "<sequence xmlns=\"http://ws.apache.org/ns/synapse\" name=\"{name}\"><variable name=\"x\" value=\"1\"/><variable name=\"x\" value=\"2\"/></sequence>"
+        )
+    };
+    let mut project = Project::default();
+    project.set("a.xml", sets("A"));
+    project.set("b.xml", sets("B"));
+    project.set("a.xml", SEQUENCE);
+    assert!(project.writes_variable("x"));
+    project.remove("b.xml");
+    assert!(!project.writes_variable("x"));
+    assert!(!project.has_opaque_steps());
+    project.set("a.xml", CALLER.replace("<sequence key=\"Audit\"/>", "<class name=\"a.B\"/>"));
+    assert!(project.has_opaque_steps());
+    project.set("a.xml", SEQUENCE);
+    assert!(!project.has_opaque_steps());
+}
+
+#[test]
+fn computed_names_are_counted_by_kind() {
+    let mut project = Project::default();
+    project.set("a.xml", CALLER.replace("\"Audit\"", "\"{${vars.next}}\""));
+    assert!(project.names_by_expression(RefKind::Sequence));
+    assert!(!project.names_by_expression(RefKind::Endpoint));
+    project.set("a.xml", CALLER);
+    assert!(!project.names_by_expression(RefKind::Sequence));
+}
+
+#[test]
+fn contexts_carry_the_version_that_is_part_of_the_path() {
+    let check = |attributes: &str, expected: &str| {
+        let mut project = Project::default();
+        let api = format!(
+            "<api xmlns=\"http://ws.apache.org/ns/synapse\" name=\"A\" {attributes}><resource/></api>"
+        );
+        project.set("a.xml", api);
+        let found: Vec<&str> = project.contexts(expected).collect();
+        assert_eq!(found, ["a.xml"], "{attributes}");
+    };
+    check("context=\"/a/\"", "/a");
+    check("context=\"/a\" version=\"1\" version-type=\"url\"", "/a/1");
+    check("context=\"/{version}/a\" version=\"1\" version-type=\"context\"", "/1/a");
+}

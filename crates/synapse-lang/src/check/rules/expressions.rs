@@ -3,7 +3,7 @@
 //! The findings themselves are made by [`crate::expr::check`]; here each expression gets its surroundings, and its
 //! findings and repairs their places in the document.
 
-mod surroundings;
+pub(in crate::check::rules) mod surroundings;
 
 use std::ops::Range;
 
@@ -43,7 +43,9 @@ impl Rule for Expressions {
             for range in expressions {
                 let Some(text) = value.text().get(range.clone()) else { continue };
                 if is_seen_whole(&value, text) {
-                    for finding in check::check(text, &env) {
+                    // Which variables are set is known better along the flow, which another rule follows.
+                    let found = check::check(text, &env).into_iter();
+                    for finding in found.filter(|one| one.code != codes::UNKNOWN_VARIABLE) {
                         place(&value, &range, finding, findings);
                     }
                 }

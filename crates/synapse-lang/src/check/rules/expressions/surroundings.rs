@@ -12,7 +12,7 @@ use crate::json;
 use crate::syntax::Element;
 
 /// The surroundings, as far as the walk through the document has come.
-pub(super) struct Surroundings<'a> {
+pub(in crate::check::rules) struct Surroundings<'a> {
     subject: &'a Subject<'a>,
     /// The next element to look at.
     next: usize,
@@ -27,7 +27,7 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    pub(super) fn new(subject: &'a Subject<'a>) -> Self {
+    pub(in crate::check::rules) fn new(subject: &'a Subject<'a>) -> Self {
         let set = subject.tree.placed().iter().filter_map(|placed| {
             let name = placed.is_mediator("property").then(|| placed.element.value("name")).flatten()?;
             name.strip_prefix("uri.var.").map(str::to_owned)
@@ -45,7 +45,7 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Looks at everything that stands before an element.
-    pub(super) fn reach(&mut self, placed: &Placed<'_>) {
+    pub(in crate::check::rules) fn reach(&mut self, placed: &Placed<'_>) {
         while self.next < placed.index {
             let Some(passed) = self.subject.tree.get(self.next).copied() else { return };
             self.next += 1;
@@ -170,7 +170,7 @@ impl<'a> Surroundings<'a> {
     }
 
     /// The surroundings of a value.
-    pub(super) fn env(&self, value: &Value<'_>) -> Env {
+    pub(in crate::check::rules) fn env(&self, value: &Value<'_>) -> Env {
         Env {
             variables: self.variables.clone(),
             all_variables: self.all_variables,

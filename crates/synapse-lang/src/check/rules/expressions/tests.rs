@@ -25,6 +25,12 @@ fn finds(flow: &str, expected: &[&str]) {
 
 #[track_caller]
 fn repairs(flow: &str, expected: &str) {
+    // Variables that are not set in so short a flow are not what is repaired here.
+    let look = |text: &str| {
+        let mut found = look(text);
+        found.retain(|one| one.code.0 != 449);
+        found
+    };
     let after = repair(&format!("{API}{flow}{END}"), Extent::Everything, look);
     assert_eq!(after.text, format!("{API}{expected}{END}"));
 }

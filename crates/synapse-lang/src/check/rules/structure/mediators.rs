@@ -3,7 +3,7 @@
 use crate::check::walk::{Placed, Role};
 use crate::check::{Findings, Interest, Rule, Subject};
 use crate::diagnostic::{Edit, Fix};
-use crate::model::{Namespace, Rule as Rules, SYNAPSE_NAMESPACE, Thing};
+use crate::model::{Namespace, SYNAPSE_NAMESPACE};
 use crate::near::nearest;
 
 const UNKNOWN: u16 = 101;
@@ -60,8 +60,12 @@ fn unknown(subject: &Subject<'_>, placed: &Placed<'_>, findings: &mut Findings) 
     if local.is_empty() {
         return; // The syntax has been reported already.
     }
-    if is_misplaced_part(subject, placed) {
-        return;
+    let parent = subject.tree.parent(placed).filter(|parent| parent.element.is_closed());
+    let listed = |one: &Placed<'_>| {
+        one.definition.is_some_and(|definition| subject.model.part(definition, local).is_some())
+    };
+    if parent.is_some_and(listed) {
+        return; // What its parent misses is told by the rules of the parent.
     }
     let meant = nearest(local, subject.model.mediators().map(|mediator| mediator.name.as_str()));
     let part_of = subject.model.elements().find(|one| one.name == local);
@@ -80,13 +84,4 @@ fn unknown(subject: &Subject<'_>, placed: &Placed<'_>, findings: &mut Findings) 
         Fix::review(format!("Make it <{meant}>"), edits)
     });
     findings.report(UNKNOWN, element.name_span(), message).fix_if(fix);
-}
-
-/// Whether the parent has a rule of its own about a child of that name: it says what is wrong, and how to put it right.
-fn is_misplaced_part(subject: &Subject<'_>, placed: &Placed<'_>) -> bool {
-    let definition = subject.tree.parent(placed).and_then(|parent| parent.definition);
-    let names = |what: &Thing| matches!(what, Thing::Child(name) if name == placed.element.local());
-    definition.is_some_and(|definition| {
-        definition.rules.iter().any(|rule| matches!(rule, Rules::Forbidden { what, .. } if names(what)))
-    })
 }
