@@ -65,7 +65,9 @@ fn cases() -> Vec<(String, Case)> {
             let path = entry.expect("a file").path();
             let text = std::fs::read_to_string(&path).expect("a text");
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-            let case = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let case: Result<Case, _> = toml::from_str(&text);
+            assert!(case.is_ok(), "{name}: {:?}", case.err());
+            let case = case.expect("a case");
             (name, case)
         })
         .collect();

@@ -190,12 +190,12 @@ fn fill(model: &'static Model, made: &mut Made, depth: usize, decisions: &mut De
                 made.children.push(part);
             }
         }
-        if let Content::MediatorsUnless(part) = &definition.content {
-            if !made.has_child(part) {
-                let (_, part) = model.part(definition, part)?;
-                let part = make(model, part, Some(made), depth + 1, decisions)?;
-                made.children.push(part);
-            }
+        if let Content::MediatorsUnless(part) = &definition.content
+            && !made.has_child(part)
+        {
+            let (_, part) = model.part(definition, part)?;
+            let part = make(model, part, Some(made), depth + 1, decisions)?;
+            made.children.push(part);
         }
     }
     match definition.content {
