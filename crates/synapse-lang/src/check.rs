@@ -13,10 +13,11 @@ pub mod value;
 pub mod walk;
 pub mod writes;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Edit};
 use crate::model::{Model, Version};
 use crate::project::Project;
 use crate::syntax::Document;
+use crate::text::Span;
 
 pub use findings::{Finding, Findings};
 pub use rules::{Interest, Rule};
@@ -61,5 +62,28 @@ pub fn check(document: &Document, setting: Setting<'_>) -> Vec<Diagnostic> {
     let subject = Subject { document, path, runtime, project, model, tree, values };
     let mut findings = Findings::default();
     rules::run(&subject, &mut findings);
-    findings.finish()
+    let mut found = findings.finish();
+    syntax_first(document, &mut found);
+    found
+}
+
+/// Where the syntax is broken nobody knows yet what was meant: repairs of other things wait until it is whole.
+fn syntax_first(document: &Document, found: &mut [Diagnostic]) {
+    if document.problems().is_empty() {
+        return;
+    }
+    let tags: Vec<Span> = document.elements().map(|element| element.open_span()).collect();
+    let broken: Vec<Span> = document.problems().iter().map(|problem| around(&tags, problem.span)).collect();
+    let meets =
+        |edit: &Edit| broken.iter().any(|one| edit.span.start <= one.end && one.start <= edit.span.end);
+    for one in found.iter_mut().filter(|one| one.code != rules::NOT_WELL_FORMED) {
+        one.fixes.retain(|fix| !fix.edits.iter().any(meets));
+    }
+}
+
+/// A place with the tags that it touches.
+fn around(tags: &[Span], place: Span) -> Span {
+    let from = tags.partition_point(|tag| tag.end < place.start);
+    let touching = tags.iter().skip(from).take_while(|tag| tag.start <= place.end);
+    touching.fold(place, |all, tag| Span::new(all.start.min(tag.start), all.end.max(tag.end)))
 }

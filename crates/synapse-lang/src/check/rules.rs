@@ -20,6 +20,7 @@ use std::sync::LazyLock;
 use crate::check::value::Value;
 use crate::check::walk::Placed;
 use crate::check::{Findings, Subject};
+use crate::diagnostic::Code;
 
 /// Which elements a rule is shown.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +53,9 @@ pub trait Rule: Sync {
     /// Looks at the document as a whole, after its elements and values.
     fn document(&self, _subject: &Subject<'_>, _findings: &mut Findings) {}
 }
+
+/// The code of every mistake of the syntax.
+pub(super) const NOT_WELL_FORMED: Code = Code(1);
 
 /// The families, in the order in which they were thought of; findings are sorted by place, so it does not matter.
 static FAMILIES: &[&[&dyn Rule]] = &[

@@ -38,7 +38,8 @@ impl Rule for Connections {
 
 /// Old connectors have no connections with names; those that say their kind do.
 fn name(entry: Element<'_>, init: Element<'_>, prefix: &str, findings: &mut Findings) {
-    if init.first("name").is_some() {
+    // What follows a child that is not closed only seems to be missing.
+    if init.first("name").is_some() || !init.elements().all(|one| one.is_closed()) {
         return;
     }
     if let Some(wrong) = init.first("connectionName") {

@@ -37,6 +37,9 @@ impl Rule for OlderForms {
         if !matches!(value.reading, Reading::XPath(_) | Reading::JsonPath(_)) {
             return;
         }
+        if value.text().trim_start().starts_with("${") {
+            return; // An expression already, with a blank beside it.
+        }
         let Some(expression) = convert::expression(value.text(), subject.model) else { return };
         let message = format!("${{{expression}}} reads the same, with its type");
         let edit = Edit::replace(value.span(), value.written(&format!("${{{expression}}}")));

@@ -89,6 +89,9 @@ fn language(argument: Element<'_>, findings: &mut Findings) {
             }
         }
     } else if ["$.", "$[", "json-eval("].iter().any(|start| text.starts_with(start)) || text == "$" {
+        if evaluator.is_some_and(|written| written.value() != "xml") {
+            return; // No evaluator at all, which has a finding of its own.
+        }
         let message =
             "This is JSONPath, but without evaluator=\"json\" it is read as XPath and does not compile";
         let edit = match evaluator {

@@ -56,6 +56,9 @@ fn not_xml(format: &Format<'_>, findings: &mut Findings) {
         Some('{' | '[') => ("json", "JSON"),
         Some(_) => ("text", "text"),
     };
+    if format.factory.value("media-type").is_some_and(|media| media != "xml") {
+        return; // No media type at all, which has a finding of its own.
+    }
     let message =
         format!("The format is {what}, but without media-type=\"{media}\" it is read as XML and fails");
     let edit = match format.factory.attribute("media-type") {

@@ -4,6 +4,7 @@ use crate::check::value::{Reading, Value};
 use crate::check::{Findings, Rule, Subject};
 use crate::diagnostic::{Edit, Fix};
 use crate::model::{Place, Version};
+use crate::text::Span;
 
 use super::is_expression;
 
@@ -32,9 +33,14 @@ impl Rule for Bare {
              a Synapse expression stands in ${{}}"
         );
         let span = value.source_span(range.clone());
-        let edit = Edit::replace(span, value.written(&format!("${{{bare}}}")));
+        // What is written inside stays as it is, with its references.
+        let inside = value.text().find(bare).map_or(span, |at| value.source_span(at..at + bare.len()));
+        let edits = vec![
+            Edit::replace(Span::new(span.start, inside.start), "${"),
+            Edit::replace(Span::new(inside.end, span.end), "}"),
+        ];
         let refused = value.refuses.is_some();
-        let fix = (!refused).then(|| Fix::safe("Wrap it in ${}", vec![edit]));
+        let fix = (!refused).then(|| Fix::safe("Wrap it in ${}", edits));
         findings.report(BARE, span, message).fix_if(fix);
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::check::value::{Reading, Value};
 use crate::check::{Findings, Rule, Subject};
-use crate::diagnostic::{Edit, Fix};
+use crate::diagnostic::{Class, Edit, Fix};
 use crate::model::{Place, Version};
 
 use super::super::structure::{name, outcome, severity};
 
 const BLANK: u16 = 202;
 const BRACES: u16 = 203;
+const XPATH_ONLY: u16 = 207;
 const REFUSED: u16 = 208;
 const TOO_OLD: u16 = 220;
 
@@ -17,7 +18,7 @@ pub(super) struct Forms;
 
 impl Rule for Forms {
     fn codes(&self) -> &'static [u16] {
-        &[BLANK, BRACES, REFUSED, TOO_OLD]
+        &[BLANK, BRACES, XPATH_ONLY, REFUSED, TOO_OLD]
     }
 
     fn value(&self, subject: &Subject<'_>, value: &Value<'_>, findings: &mut Findings) {
@@ -49,7 +50,9 @@ impl Rule for Forms {
             Reading::Expression(range) => {
                 let Some(refusal) = value.refuses else { return };
                 let message = format!("{}; {}", refusal.reason.trim_end_matches('.'), outcome(refusal.class));
-                let finding = findings.report(REFUSED, value.source_span(range.clone()), message);
+                // What does not even compile is the page of the places that take XPath only.
+                let code = if refusal.class == Class::Deploy { XPATH_ONLY } else { REFUSED };
+                let finding = findings.report(code, value.source_span(range.clone()), message);
                 finding.class(refusal.class).severity(severity(refusal.class));
             }
             _ => {}

@@ -34,14 +34,15 @@ impl Rule for Literals {
         }
         let is_property = placed.id() == "property";
         let fits = match kind.as_ref() {
-            "INTEGER" | "SHORT" => java::parse_int(&text).is_some(),
+            "INTEGER" => java::parse_int(&text).is_some(),
+            "SHORT" => java::parse_int(&text).is_some_and(|number| i16::try_from(number).is_ok()),
             "LONG" => java::parse_long(&text).is_some(),
             "DOUBLE" | "FLOAT" => java::parse_double(&text).is_some(),
             "XML" if !is_property => Document::parse(text.as_ref()).problems().is_empty(),
             "JSON" => json::parse(&text).is_ok(),
             "BOOLEAN" => {
-                let known: &[&str] =
-                    if is_property { &["true", "false"] } else { &["true", "false", "yes", "no", "1", "0"] };
+                // Both are read leniently.
+                let known = ["true", "false", "yes", "no", "1", "0"];
                 if !known.iter().any(|word| word.eq_ignore_ascii_case(text.trim())) {
                     let message = format!("{text:?} is read as false: it is not true");
                     findings.report(MISMATCH, attribute.value_span(), message).severity(Severity::Warning);

@@ -81,7 +81,10 @@ fn count(
 fn unread(subject: &Subject<'_>, placed: &Placed<'_>, findings: &mut Findings) {
     let element = placed.element;
     let local = element.local();
-    let Some(parent) = subject.tree.parent(placed) else { return };
+    // What follows an element that is not closed only seems to stand inside it.
+    let Some(parent) = subject.tree.parent(placed).filter(|parent| parent.element.is_closed()) else {
+        return;
+    };
     let Some(definition) = parent.definition.filter(|_| !local.is_empty()) else { return };
     let mistake = definition.mistakes.iter().find(|one| one.wrong == local);
     let parts = || subject.model.parts(definition).map(|(_, part)| part.name.as_str());
