@@ -172,7 +172,7 @@ fn endpoint_kinds() {
         r#"<dynamicLoadbalance failover="true"><membershipHandler class="a.B"><property name="p" value="v"/></membershipHandler></dynamicLoadbalance>"#,
         r#"<wsdl service="s" port="p"><definitions xmlns="http://schemas.xmlsoap.org/wsdl/"><types/></definitions></wsdl>"#,
         r#"<failover dynamic="no"><endpoint><address uri="http://a"><timeout><duration>{//d}</duration><responseAction>Discard</responseAction></timeout><markForSuspension><errorCodes>-1, 101500</errorCodes></markForSuspension></address></endpoint></failover>"#,
-        r#"<http uri-template="http://h" method="other"><authentication><oauth><clientCredentials><clientId>a</clientId><clientSecret>b</clientSecret><tokenUrl>http://t</tokenUrl></clientCredentials></oauth><basicAuth><username>u</username><password>p</password></basicAuth></authentication></http>"#,
+        r#"<http uri-template="http://h" method="other"><authentication><oauth><clientCredentials><clientId>a</clientId><clientSecret>b</clientSecret><tokenUrl>http://t</tokenUrl></clientCredentials></oauth></authentication></http>"#,
     ]);
 }
 
