@@ -18,6 +18,7 @@ pub mod json;
 pub mod jsonpath;
 pub mod model;
 pub mod near;
+pub mod outline;
 pub mod pages;
 pub mod project;
 pub mod syntax;
