@@ -108,7 +108,7 @@ impl Server {
                 Ok(Value::Null)
             }
             "textDocument/diagnostic" => self.diagnostic(read(params)?),
-            "textDocument/codeAction" => self.code_action(read(params)?),
+            "textDocument/codeAction" => self.code_action(&read(params)?),
             "codeAction/resolve" => self.resolve_action(params),
             "textDocument/hover" => self.hover(read(params)?),
             "textDocument/completion" => {
@@ -241,14 +241,14 @@ impl Server {
         self.enqueue(Job::Check(Box::new(check)));
     }
 
-    fn code_action(&mut self, params: CodeActionParams) -> Answer {
+    fn code_action(&mut self, params: &CodeActionParams) -> Answer {
         if !self.client.literal_actions {
             return Ok(Value::Null);
         }
         let uri = &params.text_document.uri;
         let version = self.buffers.get(uri.as_ref()).map(|buffer| buffer.version);
         let found = self.findings(uri).unwrap_or_default();
-        self.seen(uri, |view| shown(actions::actions(view, &found, &params, version)))
+        self.seen(uri, |view| shown(actions::actions(view, &found, params, version)))
     }
 
     /// Adds the edit to an action that was handed out without it.

@@ -20,8 +20,11 @@ use crate::view::View;
 pub(crate) fn prepare(view: &View<'_>, offset: u32) -> Result<PrepareRenamePlaceholder, Refused> {
     let (target, span) = renamable(view, offset)?;
     let placeholder = match target {
-        Target::Artifact(_, name) | Target::Variable(name) | Target::Parameter { name, .. } => name,
-        Target::File(name) | Target::Foreign(_, name) => name,
+        Target::Artifact(_, name)
+        | Target::Variable(name)
+        | Target::Parameter { name, .. }
+        | Target::File(name)
+        | Target::Foreign(_, name) => name,
     };
     Ok(PrepareRenamePlaceholder { range: view.range(span), placeholder })
 }

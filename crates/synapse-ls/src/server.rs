@@ -520,7 +520,9 @@ impl Server {
         {
             return Some(Arc::clone(found));
         }
-        let found = Arc::new(self.with_view(uri, |view| view.diagnostics())?);
+        let mut found = Vec::new();
+        self.with_view(uri, |view| found = view.diagnostics())?;
+        let found = Arc::new(found);
         if self.buffers.contains_key(uri.as_ref()) {
             self.checked.insert(uri.as_ref().to_owned(), (self.generation, Arc::clone(&found)));
         }
@@ -560,3 +562,6 @@ impl Server {
 fn is_left_out(path: &str) -> bool {
     path.split('/').any(|part| part.starts_with('.') || matches!(part, "target" | "node_modules"))
 }
+
+#[cfg(test)]
+mod tests;

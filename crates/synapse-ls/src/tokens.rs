@@ -75,11 +75,13 @@ fn typed(tokens: &[Token], at: usize) -> Option<(Token, u32)> {
     let number = match token.kind {
         T::Text => STRING,
         T::Number => NUMBER,
-        T::Boolean | T::Null if !after_dot => KEYWORD,
-        T::ParamKind | T::PropertyScope if after_dot => KEYWORD,
         T::Aggregate | T::SecondaryFunction => FUNCTION,
         T::Function if kind(at.checked_add(1)) == Some(T::OpenParen) && !after_dot => FUNCTION,
-        T::Vars | T::Payload | T::Headers | T::Configs | T::Params | T::Properties if !after_dot => KEYWORD,
+        T::Boolean | T::Null | T::Vars | T::Payload | T::Headers | T::Configs | T::Params | T::Properties
+            if !after_dot =>
+        {
+            KEYWORD
+        }
         T::And | T::Or | T::FilterWord if !after_dot => OPERATOR,
         T::Not
         | T::Asterisk
@@ -104,6 +106,7 @@ fn typed(tokens: &[Token], at: usize) -> Option<(Token, u32)> {
         | T::Comma
         | T::Quote
         | T::At => return None,
+        T::ParamKind | T::PropertyScope => KEYWORD,
         // A name, or a word of the language where a name stands.
         _ if after_dot && kind(at.checked_sub(2)) == Some(T::Vars) => VARIABLE,
         _ => PROPERTY,
