@@ -34,13 +34,15 @@ fn every_repair_is_an_action_and_safe_ones_come_first() {
             "edits": [{ "range": { "start": place(1, 5), "end": place(1, 10) }, "newText": "level" }],
         }])
     );
+    assert_eq!(first.get("isPreferred"), None);
     // Elsewhere there is nothing to repair.
     let range = json!({ "start": place(0, 0), "end": place(0, 1) });
     let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [], "only": ["quickfix"] } });
     assert_eq!(client.request("textDocument/codeAction", params).unwrap(), json!([]));
 }
 
-const SLIPS: &str = "\n<log levle=\"full\"/>\n<lgo/>\n<log/>\n";
+const SLIPS: &str = "\n<log level=\"FULL\"/>\n<property name=\"a\" expression=\"{${payload.a}}\"/>\n<log/>\n";
+const MENDED: &str = "\n<log level=\"full\"/>\n<property name=\"a\" expression=\"${payload.a}\"/>\n<log/>\n";
 
 /// Applies edits that come from one answer, last first.
 fn applied(text: &str, edits: &Value) -> String {
@@ -67,9 +69,11 @@ fn all_safe_repairs_are_one_action() {
         assert_eq!(offered.as_array().unwrap().len(), 1, "{only}");
         assert_eq!(offered[0]["kind"], "source.fixAll.synapse");
         let fixed = applied(&text, &offered[0]["edit"]["documentChanges"][0]["edits"]);
-        assert_eq!(fixed, sequence("\n<log level=\"full\"/>\n<log/>\n<log/>\n"));
+        assert_eq!(fixed, sequence(MENDED));
     }
     assert_eq!(actions(&mut client, uri, &json!(["refactor"])), json!([]));
+    let single = actions(&mut client, uri, &json!(["quickfix"]));
+    assert_eq!((&single[0]["title"], &single[0]["isPreferred"]), (&json!("Change it to full"), &json!(true)));
 }
 
 #[test]
@@ -84,7 +88,7 @@ fn the_edit_of_all_repairs_comes_when_the_action_is_chosen() {
     assert_eq!(offered[0].get("edit"), None);
     let chosen = client.request("codeAction/resolve", offered[0].clone()).unwrap();
     let fixed = applied(&text, &chosen["edit"]["documentChanges"][0]["edits"]);
-    assert_eq!(fixed, sequence("\n<log level=\"full\"/>\n<log/>\n<log/>\n"));
+    assert_eq!(fixed, sequence(MENDED));
     client.change(uri, 2, json!([{ "text": sequence("<log/>") }]));
     let late = client.request("codeAction/resolve", offered[0].clone()).unwrap_err();
     assert_eq!(late["message"], "the document has changed: ask for its actions again");

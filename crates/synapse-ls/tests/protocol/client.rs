@@ -1,6 +1,6 @@
 //! A tiny client: it speaks the protocol over pipes, answers what it is asked, and waits with a deadline.
 
-use std::io::{BufRead, BufReader, PipeWriter, Read, Write};
+use std::io::{BufRead, BufReader, PipeWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;

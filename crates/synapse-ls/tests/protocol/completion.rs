@@ -89,7 +89,19 @@ fn end_tags_close_what_is_open() {
 fn attributes_are_offered_once() {
     let mut client = Client::start();
     let found = labels(&mut client, &sequence("<log level=\"full\" |/>"));
-    assert_eq!(found, ["category", "separator", "logFullPayload", "logMessageID", "description"]);
+    assert_eq!(
+        found,
+        [
+            "category",
+            "separator",
+            "logFullPayload",
+            "logMessageID",
+            "description",
+            "statistics",
+            "trace",
+            "traceFilter"
+        ]
+    );
     let one = item(&mut client, &sequence("<log cat|/>"), "category");
     assert_eq!(inserted(&one), "category=\"$1\"");
     assert_eq!(one["sortText"], "2category");
@@ -98,7 +110,10 @@ fn attributes_are_offered_once() {
     // What newer versions brought is not offered for older ones.
     let options = Options { runtime: Some(synapse_lang::model::Version::new(4, 3, 0)), ..Options::default() };
     let mut old = Client::with(crate::client::abilities(), None, options);
-    assert_eq!(labels(&mut old, &sequence("<log |/>")), ["level", "category", "separator", "description"]);
+    assert_eq!(
+        labels(&mut old, &sequence("<log |/>")),
+        ["level", "category", "separator", "description", "statistics", "trace", "traceFilter"]
+    );
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn the_runtime_of_the_project_or_the_client_counts() {
         list["items"].as_array().unwrap().len()
     };
     let mut client = Client::start_in(folder.root());
-    assert_eq!(labels(&mut client), 4);
+    assert_eq!(labels(&mut client), 7);
     let mut client = Client::raw(Options::default());
     let folders = json!([{ "uri": crate::client::uri(folder.root()), "name": "f" }]);
     let params = json!({
@@ -68,7 +68,7 @@ fn the_runtime_of_the_project_or_the_client_counts() {
     client.request("initialize", params).unwrap();
     client.notify("initialized", json!({}));
     client.wait_loaded();
-    assert_eq!(labels(&mut client), 6);
+    assert_eq!(labels(&mut client), 9);
 }
 
 #[test]
