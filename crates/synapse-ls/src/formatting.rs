@@ -16,8 +16,7 @@ pub(crate) fn edits(
     let Some(formatter) = view.options.formatter else {
         return Err(Refused { code: METHOD_NOT_FOUND, message: "this server does not format".to_owned() });
     };
-    let width = if options.insert_spaces { options.tab_size as usize } else { 0 };
-    let formatted = formatter(view.document.source(), width);
+    let formatted = formatter(view.document.source(), options.tab_size as usize);
     Ok(difference(view, &formatted, range))
 }
 
