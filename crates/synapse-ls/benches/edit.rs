@@ -16,8 +16,8 @@ use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use synapse_lang::check::{self, Setting, value, walk::Tree};
-use synapse_lang::model::Model;
+use synapse_lang::check::{self, Findings, Interest, Setting, Subject, value, walk::Tree};
+use synapse_lang::model::{Model, Version};
 use synapse_lang::project::Project;
 use synapse_lang::syntax::Document;
 use synapse_ls::{Options, serve};
@@ -80,6 +80,46 @@ fn edits() {
     );
     for (name, time) in parts {
         println!("{name:<19}{time:>10.2?}");
+    }
+    by_rule(&document);
+}
+
+/// The rules that cost most, each alone, by the codes that they report.
+fn by_rule(document: &Document) {
+    let model = Model::get();
+    let tree = Tree::of(document, model);
+    let values = value::of(&tree, model);
+    let (runtime, elements) = (Version::NEWEST, tree.placed().len());
+    let subject = Subject { document, path: None, runtime, project: None, model, tree };
+    let mut costs: Vec<(Duration, &'static [u16])> = check::rules::all()
+        .map(|rule| {
+            let cost = best(|| {
+                let mut findings = Findings::default();
+                let shown = |local: &str| match rule.interest() {
+                    Interest::None => false,
+                    Interest::Every => true,
+                    Interest::Named(names) => names.contains(&local),
+                };
+                for placed in subject.tree.placed().iter().filter(|placed| shown(placed.element.local())) {
+                    rule.element(&subject, placed, &mut findings);
+                }
+                for value in &values {
+                    rule.value(&subject, value, &mut findings);
+                }
+                rule.document(&subject, &mut findings);
+                findings.len()
+            });
+            (cost, rule.codes())
+        })
+        .collect();
+    costs.sort_unstable();
+    println!(
+        "{} rules over {elements} elements and {} values; the most expensive alone:",
+        costs.len(),
+        values.len()
+    );
+    for (cost, codes) in costs.iter().rev().take(8) {
+        println!("  {cost:>10.2?}  {codes:?}");
     }
 }
 

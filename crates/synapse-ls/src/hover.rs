@@ -73,10 +73,7 @@ fn attribute(view: &View<'_>, attribute: Attribute<'_>) -> Option<String> {
 fn value_of(view: &View<'_>, at: Attribute<'_>) -> Option<String> {
     let element = at.element();
     let value = at.value();
-    if at.name() == "name"
-        && matches!(element.local(), "property" | "variable")
-        && element.local() == "property"
-    {
+    if at.name() == "name" && element.local() == "property" {
         let known = Model::get().property(value.trim()).map(prose::property);
         return known.or_else(|| attribute(view, at));
     }

@@ -4,10 +4,10 @@
 
 use std::ops::Range;
 
-use synapse_lang::check::value::{self, Value};
+use synapse_lang::check::value;
 use synapse_lang::expr::lexer::{Token, TokenKind, lex};
 use synapse_lang::model::Model;
-use synapse_lang::syntax::{Document, Spot, unescape};
+use synapse_lang::syntax::{Document, Element, Spot, unescape};
 use synapse_lang::text::Span;
 
 use crate::view::View;
@@ -44,7 +44,7 @@ pub(crate) struct Lookup {
     pub(crate) range: Range<usize>,
 }
 
-/// The root that the tokens end with, when a name is expected next; and whether a dot is the last token.
+/// The root whose name is to be typed next, when the tokens end with one and its dot.
 pub(crate) fn expects_name(text: &str, tokens: &[Token]) -> Option<Root> {
     let (last, before) = tokens.split_last()?;
     if last.kind != TokenKind::Dot {
@@ -119,37 +119,19 @@ pub(crate) fn of(text: &str) -> Vec<Lookup> {
     found
 }
 
-/// All names that the expressions of a document look up, with their places in it.
-pub(crate) fn in_document<'a>(view: &View<'a>) -> Vec<(Lookup, Span, Value<'a>)> {
+/// All names that the expressions of a document look up, with their places in it and the elements that have them.
+pub(crate) fn in_document<'a>(view: &View<'a>) -> Vec<(Lookup, Span, Element<'a>)> {
     let mut found = Vec::new();
     for value in value::of(&view.tree(), Model::get()) {
-        let mut here = Vec::new();
         for range in value.expressions() {
             let text = value.text().get(range.clone()).unwrap_or_default();
             for lookup in of(text) {
                 let place = range.start + lookup.range.start..range.start + lookup.range.end;
-                here.push((lookup, value.source_span(place)));
+                found.push((lookup, value.source_span(place), value.placed.element));
             }
-        }
-        // A value is handed on with its last name; most have at most one.
-        for (lookup, span) in here {
-            found.push((lookup, span, copy(&value)));
         }
     }
     found
-}
-
-fn copy<'a>(value: &Value<'a>) -> Value<'a> {
-    Value {
-        placed: value.placed,
-        holder: value.holder,
-        place: value.place,
-        refuses: value.refuses,
-        kind: value.kind,
-        reference: value.reference,
-        decoded: value.decoded.clone(),
-        reading: value.reading.clone(),
-    }
 }
 
 /// An expression that is being typed.

@@ -176,14 +176,14 @@ pub(crate) fn template_around(element: Element<'_>) -> Option<String> {
 }
 
 fn in_expression(view: &View<'_>, offset: u32) -> Option<(Target, Span)> {
-    for (lookup, span, value) in lookups::in_document(view) {
+    for (lookup, span, element) in lookups::in_document(view) {
         if !span.touches(offset) {
             continue;
         }
         return match lookup.root {
             Root::Variable => Some((Target::Variable(lookup.name), span)),
             Root::FunctionParam => {
-                let template = template_around(value.placed.element)?;
+                let template = template_around(element)?;
                 Some((Target::Parameter { template, name: lookup.name }, span))
             }
             Root::Synapse | Root::Axis2 => Some((Target::Foreign(RefKind::Property, lookup.name), span)),
