@@ -174,9 +174,8 @@ fn best<T>(mut work: impl FnMut() -> T) -> Duration {
 fn api() -> String {
     let mut text =
         String::from("<api xmlns=\"http://ws.apache.org/ns/synapse\" name=\"Big\" context=\"/big\">\n");
-    let mut number = 0;
-    while text.len() < LINES * 40 && text.lines().count() < LINES - 40 {
-        number += 1;
+    let per_resource = steps(0).lines().count() + 8;
+    for number in 1..=LINES / per_resource {
         let _ = writeln!(
             text,
             "    <resource methods=\"POST\" uri-template=\"/orders/{number}/{{id}}\">\n        <inSequence>"
