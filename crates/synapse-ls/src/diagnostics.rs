@@ -102,3 +102,6 @@ pub(crate) fn report(items: Vec<Sent>, previous: Option<&str>) -> Value {
         json!({ "kind": "full", "resultId": id, "items": items })
     }
 }
+
+#[cfg(test)]
+mod tests;

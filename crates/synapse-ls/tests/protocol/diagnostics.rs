@@ -138,3 +138,33 @@ fn buffers_win_over_the_disk_until_they_are_closed() {
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": new, "type": 3 }] }));
     assert_eq!(client.request("workspace/symbol", json!({ "query": "New" })).unwrap(), json!([]));
 }
+
+#[test]
+fn columns_count_what_was_agreed_on() {
+    // A character of four bytes, which are two units of UTF-16.
+    let text = sequence("<!--\u{1f600}--><lgo/>");
+    let before = text.find("lgo").unwrap();
+    for (encodings, expected) in [(json!(["utf-8"]), before), (json!(["utf-16"]), before - 2)] {
+        let mut client =
+            Client::with(json!({ "general": { "positionEncodings": encodings } }), None, Options::default());
+        let uri = "file:///alone/a.xml";
+        client.open(uri, &text);
+        let items = client.published(uri, 1);
+        assert_eq!(items[0]["range"]["start"]["character"], expected, "{encodings}");
+    }
+}
+
+#[test]
+fn findings_of_texts_that_are_gone_are_never_sent() {
+    let options = Options { debounce: std::time::Duration::from_secs(1), ..Options::default() };
+    let mut client = Client::with(abilities(), None, options);
+    let uri = "file:///alone/a.xml";
+    client.open(uri, &sequence("<lgo/>"));
+    client.published(uri, 1);
+    for version in 2..=6 {
+        let steps = if version == 6 { "<log/>" } else { "<lgo/>" };
+        client.change(uri, version, json!([{ "text": sequence(steps) }]));
+    }
+    let next = client.wait_for("textDocument/publishDiagnostics");
+    assert_eq!((&next["version"], &next["diagnostics"]), (&json!(6), &json!([])));
+}

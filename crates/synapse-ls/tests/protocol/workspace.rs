@@ -84,16 +84,3 @@ fn a_folder_that_is_gone_takes_its_files_along() {
         found.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["Conn", "Notify", "OrdersEP"]);
 }
-
-#[test]
-fn a_finding_about_a_name_shows_where_it_is_defined() {
-    let folder = Folder::new();
-    let mut client = Client::start_in(folder.root());
-    let uri = folder.uri("sequences/Again.xml");
-    // A second Audit: whatever is said about its name points at the first.
-    client.open(&uri, &folder.text("sequences/Audit.xml"));
-    let items = client.published(&uri, 1);
-    for one in items.as_array().unwrap().iter().filter(|one| one.get("relatedInformation").is_some()) {
-        assert_eq!(one["relatedInformation"][0]["location"]["uri"], folder.uri("sequences/Audit.xml"));
-    }
-}
