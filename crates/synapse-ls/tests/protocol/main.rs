@@ -14,6 +14,7 @@ mod bad_input;
 mod client;
 mod completion;
 mod diagnostics;
+mod endurance;
 mod explain;
 mod lifecycle;
 mod names;
