@@ -10,6 +10,7 @@
     reason = "a benchmark is a program"
 )]
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
@@ -46,7 +47,11 @@ fn edits() {
     client.open(uri, &source);
     let ask = json!({ "textDocument": { "uri": uri } });
     let findings = client.request("textDocument/diagnostic", &ask);
-    println!("findings           {:>10}", findings["items"].as_array().unwrap().len());
+    let mut codes = BTreeMap::new();
+    for one in findings["items"].as_array().unwrap() {
+        *codes.entry(one["code"].to_string()).or_insert(0) += 1;
+    }
+    println!("findings           {codes:?}");
     let line = LINES / 2;
     let mut through = Vec::new();
     for round in 0..ROUNDS {

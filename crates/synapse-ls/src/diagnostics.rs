@@ -86,15 +86,14 @@ fn related(view: &View<'_>, found: &Diagnostic) -> Vec<DiagnosticRelatedInformat
 }
 
 /// A name for a list of findings: the same list has the same name as long as the server runs.
-pub(crate) fn result_id(items: &Value) -> String {
+pub(crate) fn result_id(items: &[Sent]) -> String {
     let mut hasher = DefaultHasher::new();
-    items.to_string().hash(&mut hasher);
+    items.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 
 /// The answer to `textDocument/diagnostic`.
 pub(crate) fn report(items: Vec<Sent>, previous: Option<&str>) -> Value {
-    let items = serde_json::to_value(items).unwrap_or_default();
     let id = result_id(&items);
     if previous == Some(id.as_str()) {
         json!({ "kind": "unchanged", "resultId": id })

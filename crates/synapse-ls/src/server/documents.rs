@@ -222,13 +222,12 @@ impl Server {
                 Ok(found.and_then(|found| self.with_view(&address, |view| diagnostics::sent(view, &found))))
             });
             let Ok(Some(sent)) = sent else { continue };
-            let items = json!(sent);
-            let published = Published { version, items: diagnostics::result_id(&items) };
+            let published = Published { version, items: diagnostics::result_id(&sent) };
             if self.published.get(&uri) == Some(&published) {
                 continue;
             }
             self.published.insert(uri, published);
-            let params = json!({ "uri": address, "version": version, "diagnostics": items });
+            let params = json!({ "uri": address, "version": version, "diagnostics": sent });
             self.outbox.notify("textDocument/publishDiagnostics", params);
         }
     }
