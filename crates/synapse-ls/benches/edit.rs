@@ -198,7 +198,7 @@ fn steps(number: usize) -> String {
             <log category="INFO">
                 <message>Order ${{payload.order.id}} of ${{headers.Host}}: ${{vars.total{number}}}</message>
             </log>
-            <filter xpath="${{vars.total{number} > 100 and exists(payload.order.customer)}}">
+            <filter xpath="${{(vars.total{number} > 100) and exists(payload.order.customer)}}">
                 <then>
                     <property name="HTTP_SC" value="202" scope="axis2"/>
                     <call>
