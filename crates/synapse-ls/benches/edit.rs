@@ -216,8 +216,8 @@ fn steps(number: usize) -> String {
             </filter>
             <switch source="${{payload.order.kind}}">
                 <case regex="new">
-                    <log level="custom">
-                        <property name="kind" value="new"/>
+                    <log category="DEBUG">
+                        <message>a new order</message>
                     </log>
                 </case>
                 <default/>
