@@ -21,6 +21,7 @@ Usage: cargo xtask test [--peers] [-- arguments of cargo nextest run]
 Runs the documentation tests and then all other tests. Before that it sets up what they use, below target/:
 
   the official Python SDKs, which read from the scripted model (needs python3; required when CI=true)
+  pytest-lsp, an independent client of the language server (needs python3)
   --peers: foreign servers that mica reads from: a llama.cpp server with a small model (python3), aimock (npm)
 
 What cannot be set up is printed as SKIP with the reason, and the tests that need it are skipped.
@@ -55,6 +56,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         return Err(Failure::new(format!("the Python SDKs are required when CI=true: {failure}")));
     }
     parts.add(Part::new("Python SDKs", "MICA_TEST_PYTHON"), sdk);
+    parts.add(
+        Part::new("client of language servers", "MICA_TEST_LSP_PYTHON"),
+        venv::ensure("lsp", "requirements-lsp.txt"),
+    );
     peers::add(&mut parts, with_peers);
     println!("\nSet-up:\n  ready test runner: {}\n{parts}", runner.name());
 

@@ -98,6 +98,9 @@ impl Model {
                 mediators.insert(element.name.clone(), at);
             }
         }
+        for child in data.element.iter_mut().flat_map(|element| &mut element.children) {
+            child.at = by_id.get(&child.part).copied().unwrap_or(usize::MAX);
+        }
         Ok(Self { data, by_id, mediators })
     }
 
@@ -171,7 +174,7 @@ impl Model {
 
     /// All parts that `parent` lists.
     pub fn parts<'m, 'e>(&'m self, parent: &'e Element) -> impl Iterator<Item = (&'e Child, &'m Element)> {
-        parent.children.iter().filter_map(|child| Some((child, self.element(&child.part)?)))
+        parent.children.iter().filter_map(|child| Some((child, self.data.element.get(child.at)?)))
     }
 
     /// The attribute of that name: the element's own, or for mediators one that all have.

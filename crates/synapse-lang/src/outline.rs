@@ -1,44 +1,27 @@
-//! What is in a document, as a tree of names: artifacts, resources, sequences, steps.
+//! The outline of a document: its artifact, the flows in it, and their steps, with labels for people.
 //!
-//! It is what editors show beside a file and what `mica outline` prints. Content that is not Synapse is left out, and a
-//! broken document has the outline of what can be read of it.
+//! Parts that are details of a step (a logged property, a parameter that is passed) are left out; parts that hold
+//! steps, and the named parts of an artifact, are in.
 
 use crate::check::walk::{Placed, Role, Tree};
 use crate::model::Model;
 use crate::syntax::{Document, Element};
 use crate::text::Span;
 
-/// Something in a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
-    /// What it is called in the language: the name of its element.
-    pub label: String,
-    /// Its own name: what tells it from others of its label. Empty when it has none.
-    pub name: String,
-    /// What it is.
-    pub kind: ItemKind,
-    /// All of it.
-    pub span: Span,
-    /// What to show when it is chosen: its name, or its tag's name.
-    pub name_span: Span,
-    /// What is in it.
-    pub children: Vec<Item>,
-}
-
-/// What an item is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What an entry of an outline is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ItemKind {
-    /// Something that is deployed.
+    /// The root of a file.
     Artifact,
-    /// An in-sequence, a branch: a part that holds steps.
+    /// A part that holds steps: a resource, a sequence, a branch.
     Flow,
-    /// A step of a flow.
-    Mediator,
+    /// A mediator.
+    Step,
     /// An operation of a connector.
     Operation,
     /// An endpoint.
     Endpoint,
-    /// Another part that has a name.
+    /// Another part of an artifact that has a name.
     Part,
 }
 
@@ -49,7 +32,7 @@ impl ItemKind {
         match self {
             Self::Artifact => "artifact",
             Self::Flow => "flow",
-            Self::Mediator => "mediator",
+            Self::Step => "step",
             Self::Operation => "operation",
             Self::Endpoint => "endpoint",
             Self::Part => "part",
@@ -57,144 +40,189 @@ impl ItemKind {
     }
 }
 
-/// The outline of a document.
-#[must_use]
-pub fn outline(document: &Document) -> Vec<Item> {
-    let tree = Tree::of(document, Model::get());
-    // Parents stand before their children: from the back, every item is complete before its parent takes it. Nothing
-    // here recurses, so depth costs no stack until the outline is dropped.
-    let placed = tree.placed();
-    let mut built: Vec<Vec<Item>> = (0..placed.len()).map(|_| Vec::new()).collect();
-    let mut roots = Vec::new();
-    for one in placed.iter().rev() {
-        let mut children = built.get_mut(one.index).map(std::mem::take).unwrap_or_default();
-        children.reverse();
-        // What is not shown hands its children up: `then` without a name still is a flow, a plain wrapper is not.
-        let items = match item(one, &tree) {
-            Some(item) if depth(one, &tree) < DEEPEST => vec![Item { children, ..item }],
-            _ => children,
-        };
-        let home = match one.parent {
-            Some(parent) => built.get_mut(parent),
-            None => Some(&mut roots),
-        };
-        if let Some(home) = home {
-            home.extend(items.into_iter().rev());
-        }
-    }
-    roots.reverse();
-    roots
+/// An entry of an outline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// What it is.
+    pub kind: ItemKind,
+    /// What it is called: `resource GET /orders`, `property HTTP_SC`.
+    pub label: String,
+    /// All of it.
+    pub span: Span,
+    /// What to select: the name in the start tag.
+    pub name_span: Span,
+    /// How deep it stands; the artifact is at zero.
+    pub depth: usize,
 }
 
-/// Below this depth items are shown beside their parents: trees of garbage are as deep as they are long.
-const DEEPEST: usize = 200;
+/// The longest detail of a label, in characters.
+const LONGEST: usize = 60;
 
-fn depth(placed: &Placed<'_>, tree: &Tree<'_>) -> usize {
-    tree.ancestors(placed).take(DEEPEST + 1).count()
-}
-
-fn item(placed: &Placed<'_>, tree: &Tree<'_>) -> Option<Item> {
-    let element = placed.element;
-    let kind = match placed.role {
-        Role::Artifact | Role::Unknown => ItemKind::Artifact,
-        Role::Mediator | Role::NoMediator => ItemKind::Mediator,
-        Role::Operation => ItemKind::Operation,
-        Role::Endpoint => ItemKind::Endpoint,
-        Role::Part if placed.takes_steps() || tree.children(placed).any(Placed::is_step) => ItemKind::Flow,
-        Role::Part if named(element).is_some() => ItemKind::Part,
-        Role::Part | Role::Parameter | Role::Stray => return None,
-    };
-    let (name, name_span) = named(element).unwrap_or_else(|| (String::new(), element.name_span()));
-    Some(Item {
-        label: element.name().to_owned(),
-        name,
-        kind,
-        span: element.span(),
-        name_span,
-        children: Vec::new(),
-    })
-}
-
-/// Attributes that tell one element from another, the best first.
-const NAMES: [&str; 14] = [
+/// The attributes that tell elements of one name apart, the most telling first.
+const TELLING: [&str; 17] = [
     "name",
     "key",
-    "uri-template",
-    "url-mapping",
     "id",
     "target",
+    "uri-template",
+    "url-mapping",
+    "configKey",
+    "messageStore",
+    "path",
     "expression",
     "xpath",
     "source",
     "regex",
-    "methods",
-    "uri",
-    "value",
+    "loggerName",
+    "provider",
+    "class",
     "description",
 ];
 
-fn named(element: Element<'_>) -> Option<(String, Span)> {
-    let found = NAMES.iter().find_map(|name| element.attribute(name).map(|attribute| (*name, attribute)));
-    let (label, attribute) = found?;
-    let value = attribute.value().trim().to_owned();
-    // A resource is its methods and its path.
-    let methods = element.value("methods").filter(|_| label != "methods" && element.local() == "resource");
-    let name = match methods {
-        Some(methods) => format!("{} {value}", methods.trim()),
-        None => value,
+/// The outline of a document: a list in document order, each entry with its depth.
+///
+/// A list and no tree, because documents may be as deep as their authors like.
+#[must_use]
+pub fn outline(document: &Document) -> Vec<Item> {
+    let tree = Tree::of(document, Model::get());
+    let mut depths: Vec<usize> = Vec::with_capacity(tree.placed().len());
+    let mut items = Vec::new();
+    for placed in tree.placed() {
+        // The depth that the children of this entry stand at.
+        let depth = placed.parent.and_then(|parent| depths.get(parent)).copied().unwrap_or(0);
+        match kind(&tree, placed) {
+            Some(kind) => {
+                items.push(Item {
+                    kind,
+                    label: label(placed.element),
+                    span: placed.element.span(),
+                    name_span: placed.element.name_span(),
+                    depth,
+                });
+                depths.push(depth + 1);
+            }
+            None => depths.push(depth),
+        }
+    }
+    items
+}
+
+fn kind(tree: &Tree<'_>, placed: &Placed<'_>) -> Option<ItemKind> {
+    if placed.element.name().is_empty() {
+        return None;
+    }
+    match placed.role {
+        Role::Artifact => Some(ItemKind::Artifact),
+        Role::Mediator | Role::NoMediator => Some(ItemKind::Step),
+        Role::Operation => Some(ItemKind::Operation),
+        Role::Endpoint => Some(ItemKind::Endpoint),
+        Role::Part => {
+            let has_steps = || tree.descendants(placed).iter().any(Placed::is_step);
+            if placed.takes_steps() || has_steps() {
+                return Some(ItemKind::Flow);
+            }
+            let of_artifact = tree.parent(placed).is_some_and(|parent| parent.role == Role::Artifact);
+            let named = ["name", "id", "key", "uri-template", "path"].iter();
+            let mut named = named.filter(|name| placed.element.attribute(name).is_some());
+            (of_artifact && named.next().is_some()).then_some(ItemKind::Part)
+        }
+        Role::Parameter | Role::Stray | Role::Unknown => None,
+    }
+}
+
+/// What an element is called in lists: its name, and what tells it apart from others of that name.
+#[must_use]
+pub fn label(element: Element<'_>) -> String {
+    let value = |name: &str| {
+        element.value(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     };
-    (!name.is_empty()).then(|| (name, attribute.value_span()))
+    let detail = if element.local() == "resource" {
+        let path = value("uri-template").or_else(|| value("url-mapping")).or_else(|| value("path"));
+        match (value("methods").or_else(|| value("method")), path) {
+            (Some(methods), Some(path)) => Some(format!("{methods} {path}")),
+            (methods, path) => methods.or(path),
+        }
+    } else {
+        TELLING.iter().find_map(|name| value(name))
+    };
+    match detail {
+        Some(detail) => format!("{} {}", element.local(), shortened(&detail)),
+        None => element.local().to_owned(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if one_line.chars().count() <= LONGEST {
+        return one_line;
+    }
+    let mut cut: String = one_line.chars().take(LONGEST).collect();
+    cut.push('\u{2026}');
+    cut
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn print(items: &[Item], depth: usize, out: &mut String) {
-        for item in items {
-            out.push_str(&format!(
-                "{}{} {} {}\n",
-                "  ".repeat(depth),
-                item.kind.word(),
-                item.label,
-                item.name
-            ));
-            print(&item.children, depth + 1, out);
-        }
-    }
-
-    #[track_caller]
-    fn check(text: &str, expect: &str) {
-        let mut out = String::new();
-        print(&outline(&Document::parse(text)), 0, &mut out);
-        assert_eq!(out, expect);
+    fn check(text: &str, expected: &[&str]) {
+        let items = outline(&Document::parse(text));
+        let shown: Vec<String> = items
+            .iter()
+            .map(|item| format!("{}{} [{:?}]", "  ".repeat(item.depth), item.label, item.kind))
+            .collect();
+        assert_eq!(shown, expected, "{text}");
     }
 
     #[test]
-    fn an_api_is_its_resources_and_their_steps() {
+    fn flows_and_steps_are_listed_and_details_are_not() {
         check(
             r#"<api xmlns="http://ws.apache.org/ns/synapse" name="Orders" context="/orders">
-                <resource methods="GET POST" uri-template="/{id}">
-                    <inSequence>
-                        <filter xpath="${true}"><then><log level="full"/></then><else><drop/></else></filter>
-                        <http.get configKey="c"><relativePath>/a</relativePath></http.get>
-                        <payloadFactory media-type="xml"><format><a name="not shown"/></format></payloadFactory>
-                    </inSequence>
-                </resource>
-            </api>"#,
-            "artifact api Orders\n  part resource GET POST /{id}\n    flow inSequence \n      mediator filter ${true}\n        \
-             flow then \n          mediator log \n        flow else \n          mediator drop \n      \
-             operation http.get \n      mediator payloadFactory \n",
+                 <resource methods="GET POST" uri-template="/{id}">
+                   <inSequence>
+                     <log><property name="a" value="b"/></log>
+                     <filter xpath="${payload.a > 1}"><then><respond/></then><else><drop/></else></filter>
+                     <call-template target="T"><with-param name="x" value="1"/></call-template>
+                     <http.get configKey="Conn"><relativePath>/a</relativePath></http.get>
+                   </inSequence>
+                 </resource>
+               </api>"#,
+            &[
+                "api Orders [Artifact]",
+                "  resource GET POST /{id} [Flow]",
+                "    inSequence [Flow]",
+                "      log [Step]",
+                "      filter ${payload.a > 1} [Step]",
+                "        then [Flow]",
+                "          respond [Step]",
+                "        else [Flow]",
+                "          drop [Step]",
+                "      call-template T [Step]",
+                "      http.get Conn [Operation]",
+            ],
         );
     }
 
     #[test]
-    fn what_is_broken_or_unknown_has_an_outline_too() {
-        check(
-            "<sequence name='a'><log><property name='p'",
-            "artifact sequence a\n  mediator log \n    part property p\n",
+    fn broken_and_foreign_texts_have_what_outline_they_can() {
+        check("", &[]);
+        check("<a><b/></a>", &[]);
+        check("<sequence name='S'><log", &["sequence S [Artifact]", "  log [Step]"]);
+    }
+
+    #[test]
+    fn long_details_are_cut() {
+        let long = "x".repeat(100);
+        let items = outline(&Document::parse(format!("<sequence name='{long}'/>")));
+        assert_eq!(
+            items.first().map(|item| item.label.chars().count()),
+            Some("sequence ".len() + LONGEST + 1)
         );
-        check("<html/>", "artifact html \n");
-        check("", "");
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let text = "<sequence><sequence>".to_owned() + &"<filter><then>".repeat(50_000);
+        assert_eq!(outline(&Document::parse(text)).len(), 100_002);
     }
 }

@@ -79,6 +79,6 @@ fn said(command: &LanguageCommand) -> Result<Said> {
         LanguageCommand::Graph { path, format } => graph::run(path.as_deref(), *format),
         LanguageCommand::Format(flags) => format::run(flags),
         LanguageCommand::Outline { file, format } => outline::run(file, *format, paint),
-        LanguageCommand::Lsp => lsp::run(),
+        LanguageCommand::Lsp => Ok(lsp::run()),
     }
 }

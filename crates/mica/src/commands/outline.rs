@@ -1,6 +1,5 @@
 //! `mica outline`: what is in a file.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
@@ -29,33 +28,20 @@ pub fn run(file: &Path, form: PlainForm, paint: Paint) -> Result<Said> {
             let listed: Vec<Value> = items.iter().map(|item| as_json(item, source, lines)).collect();
             serde_json::to_string(&listed)? + "\n"
         }
-        PlainForm::Text => {
-            let mut out = String::new();
-            for item in &items {
-                as_text(&mut out, item, source, lines, 0, paint);
-            }
-            out
-        }
+        PlainForm::Text => items.iter().map(|item| as_text(item, source, lines, paint)).collect(),
     }))
 }
 
-fn as_text(out: &mut String, item: &Item, source: &str, lines: &Lines, depth: usize, paint: Paint) {
+fn as_text(item: &Item, source: &str, lines: &Lines, paint: Paint) -> String {
     let line = lines.position(source, item.span.start, Unit::Utf16).line + 1;
-    let _ = write!(
-        out,
-        "{:>5}  {:2$}{3}",
-        paint.paint(Style::Blue, &format!("{line:>5}")).trim_start_matches(' '),
-        "",
-        depth * 2,
-        item.label
-    );
-    if !item.name.is_empty() {
-        let _ = write!(out, " {}", paint.paint(Style::Bold, &clean(&item.name).replace('\n', " ")));
-    }
-    out.push('\n');
-    for child in &item.children {
-        as_text(out, child, source, lines, depth + 1, paint);
-    }
+    let line = paint.paint(Style::Blue, &format!("{line:>5}"));
+    // Trees of garbage are as deep as they are long; screens are not.
+    let indent = item.depth.min(60) * 2;
+    let label = clean(&item.label).replace('\n', " ");
+    let (element, detail) = label.split_once(' ').unwrap_or((&label, ""));
+    let detail =
+        if detail.is_empty() { String::new() } else { format!(" {}", paint.paint(Style::Bold, detail)) };
+    format!("{line}  {:indent$}{element}{detail}\n", "")
 }
 
 fn as_json(item: &Item, source: &str, lines: &Lines) -> Value {
@@ -65,10 +51,9 @@ fn as_json(item: &Item, source: &str, lines: &Lines) -> Value {
     };
     json!({
         "label": item.label,
-        "name": item.name,
         "kind": item.kind.word(),
+        "depth": item.depth,
         "range": place(item.span),
         "selection": place(item.name_span),
-        "children": item.children.iter().map(|child| as_json(child, source, lines)).collect::<Vec<_>>(),
     })
 }

@@ -41,10 +41,10 @@ fn json_has_every_file_and_exact_places() {
         whole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         whole
     };
-    let edit = place(json!({ "text": "${payload.name}" }));
+    let insert = |column: u32, text: &str| json!({ "line": 2, "column": column, "endLine": 2, "endColumn": column, "text": text });
     let finding = place(json!({
         "code": "SYN0201", "class": "EMPTY", "severity": "error", "message": message,
-        "fixes": [{ "title": "Wrap it in ${}", "safety": "safe", "edits": [edit] }],
+        "fixes": [{ "title": "Wrap it in ${}", "safety": "safe", "edits": [insert(43, "${"), insert(55, "}")] }],
     }));
     assert_eq!(
         serde_json::from_str::<Value>(&ran.out).unwrap(),

@@ -49,8 +49,8 @@ fn an_outline_names_steps_and_their_lines() {
     );
     let ran = stage.run(&["outline", "a.xml", "--format", "json"]);
     let items: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(items[0]["children"][1]["name"], "b");
-    assert_eq!(items[0]["children"][1]["selection"]["line"], 3);
+    assert_eq!((&items[2]["label"], &items[2]["depth"]), (&Value::from("sequence b"), &Value::from(1)));
+    assert_eq!(items[2]["selection"]["line"], 3);
     assert_eq!(stage.run(&["outline", "gone.xml"]).code, Some(2));
 }
 
@@ -72,4 +72,21 @@ fn a_graph_has_calls_and_what_is_missing() {
     assert!(stage.run(&["graph", "project", "--format", "svg"]).out.starts_with("<svg xmlns="));
     assert!(stage.run(&["graph", "project", "--format", "dot"]).out.starts_with("digraph calls {"));
     assert_eq!(stage.run(&["graph", "nowhere"]).code, Some(2));
+}
+
+#[test]
+fn an_editor_is_served_until_it_says_goodbye() {
+    let stage = Stage::new(&[]);
+    let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    let said: String = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}"#,
+        r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#,
+        r#"{"jsonrpc":"2.0","method":"exit"}"#,
+    ]
+    .map(frame)
+    .concat();
+    let ran = stage.run_with(&["lsp"], &[], &said);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.contains(r#""documentFormattingProvider":true"#), "{}", ran.out);
 }

@@ -166,6 +166,6 @@ fn the_log_keeps_the_standard_and_its_own_indices() {
     );
     assert_eq!(
         bare["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"],
-        json!({ "text": "${payload.name}" })
+        json!({ "text": "${" })
     );
 }

@@ -81,12 +81,13 @@ pub fn all() -> impl Iterator<Item = &'static dyn Rule> {
 
 /// The rules by the elements that they want to see.
 struct Readers {
+    all: Vec<&'static dyn Rule>,
     named: HashMap<&'static str, Vec<&'static dyn Rule>>,
     every: Vec<&'static dyn Rule>,
 }
 
 static READERS: LazyLock<Readers> = LazyLock::new(|| {
-    let mut readers = Readers { named: HashMap::new(), every: Vec::new() };
+    let mut readers = Readers { all: all().collect(), named: HashMap::new(), every: Vec::new() };
     for rule in all() {
         match rule.interest() {
             Interest::None => {}
@@ -112,10 +113,14 @@ pub(crate) fn run(subject: &Subject<'_>, findings: &mut Findings) {
             rule.element(subject, placed, findings);
         }
     }
-    for rule in all() {
-        for value in &subject.values {
+    // Value by value and not rule by rule: a document has megabytes of values, and most rules look at few of them, so
+    // that going through all of them for every rule would be nothing but waiting for memory.
+    for value in &subject.values {
+        for rule in &readers.all {
             rule.value(subject, value, findings);
         }
+    }
+    for rule in &readers.all {
         rule.document(subject, findings);
     }
 }

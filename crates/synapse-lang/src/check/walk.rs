@@ -4,10 +4,9 @@
 //! that follows it. Content that is not Synapse (payloads, policies, inline definitions) is not listed.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use crate::model::{self, Condition, Content, Kind, Model};
-use crate::syntax::{Document, Element, NodeId};
+use crate::syntax::{Document, Element};
 
 /// What an element is at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,17 +128,21 @@ impl model::Node for Facts<'_> {
     }
 }
 
+/// What stands for a node that is not listed.
+const NO_ENTRY: u32 = u32::MAX;
+
 /// The elements of a document that the model has a place for.
 pub struct Tree<'a> {
     placed: Vec<Placed<'a>>,
-    by_node: HashMap<NodeId, usize>,
+    /// The entry of each node, or [`NO_ENTRY`]. Nodes are numbered densely, so a list is a map.
+    by_node: Vec<u32>,
 }
 
 impl<'a> Tree<'a> {
     /// Places the elements of a document.
     #[must_use]
     pub fn of(document: &'a Document, model: &'static Model) -> Self {
-        let mut tree = Self { placed: Vec::new(), by_node: HashMap::new() };
+        let mut tree = Self { placed: Vec::new(), by_node: Vec::new() };
         let mut pending: Vec<(Element<'a>, Role, Option<&'static model::Element>, Option<usize>)> =
             Vec::new();
         if let Some(root) = document.root() {
@@ -166,10 +169,14 @@ impl<'a> Tree<'a> {
 
     /// Notes where each element's descendants end, and which entry an element has.
     fn close(&mut self) {
+        let last = self.placed.iter().map(|placed| placed.element.id().index()).max();
+        self.by_node = vec![NO_ENTRY; last.map_or(0, |last| last + 1)];
         for index in (0..self.placed.len()).rev() {
             let Some(entry) = self.placed.get(index) else { continue };
             let (end, parent, id) = (entry.end, entry.parent, entry.element.id());
-            self.by_node.insert(id, index);
+            if let Some(entry) = self.by_node.get_mut(id.index()) {
+                *entry = u32::try_from(index).unwrap_or(NO_ENTRY);
+            }
             if let Some(parent) = parent.and_then(|parent| self.placed.get_mut(parent)) {
                 parent.end = parent.end.max(end);
             }
@@ -191,7 +198,7 @@ impl<'a> Tree<'a> {
     /// The entry of an element; nothing for what is not listed.
     #[must_use]
     pub fn entry(&self, element: Element<'_>) -> Option<&Placed<'a>> {
-        self.by_node.get(&element.id()).and_then(|index| self.placed.get(*index))
+        self.by_node.get(element.id().index()).and_then(|index| self.placed.get(*index as usize))
     }
 
     /// The root.

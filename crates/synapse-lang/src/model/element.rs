@@ -185,6 +185,9 @@ pub struct Child {
     /// When the numbers apply; always when absent.
     #[serde(default)]
     pub when: Option<Condition>,
+    /// Where the part stands among all elements; found once, because every element of every document asks.
+    #[serde(skip)]
+    pub(super) at: usize,
 }
 
 const fn deploy() -> Class {

@@ -9,6 +9,14 @@ use crate::text::Span;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub(super) u32);
 
+impl NodeId {
+    /// The number itself: nodes are counted from zero, so it is an index into a list of as many as there are.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// No node, no element, no colon.
 pub(super) const NONE: u32 = u32::MAX;
 
