@@ -6,6 +6,7 @@
 //!
 //! Invariant: nothing is an error that deploys and runs. Unknown attributes and the order of children never are.
 
+mod again;
 mod findings;
 pub mod flow;
 pub mod rules;
@@ -19,6 +20,7 @@ use crate::project::Project;
 use crate::syntax::Document;
 use crate::text::Span;
 
+pub use again::{Memo, check_again};
 pub use findings::{Finding, Findings};
 pub use rules::{Interest, Rule};
 
@@ -54,17 +56,35 @@ pub struct Setting<'a> {
 /// Checks a document. Findings come in the order of their places.
 #[must_use]
 pub fn check(document: &Document, setting: Setting<'_>) -> Vec<Diagnostic> {
+    check_again(document, setting, &Memo::default())
+}
+
+/// Checks a document in one piece.
+fn whole(document: &Document, setting: Setting<'_>) -> Vec<Diagnostic> {
+    let mut findings = Findings::default();
+    look(document, setting, rules::Part::Whole, &mut findings);
+    let mut found = findings.finish();
+    settle(document, &mut found);
+    found
+}
+
+/// Shows a part of a document to the rules.
+fn look(document: &Document, setting: Setting<'_>, part: rules::Part, findings: &mut Findings) {
     let model = Model::get();
     let runtime = setting.runtime.unwrap_or(Version::NEWEST);
     let tree = walk::Tree::of(document, model);
-    let values = value::of(&tree, model);
+    let shown = part.shown(&tree);
+    let values = value::of_those(&tree, model, |placed| shown.has(placed.index));
     let Setting { path, project, .. } = setting;
     let subject = Subject { document, path, runtime, project, model, tree, values };
-    let mut findings = Findings::default();
-    rules::run(&subject, &mut findings);
-    let mut found = findings.finish();
-    syntax_first(document, &mut found);
-    found
+    rules::run(&subject, part, &shown, findings);
+}
+
+/// Puts findings in their order, each once, and takes back what cannot be repaired yet.
+fn settle(document: &Document, found: &mut Vec<Diagnostic>) {
+    findings::in_order(found);
+    found.truncate(Findings::LIMIT);
+    syntax_first(document, found);
 }
 
 /// Where the syntax is broken nobody knows yet what was meant: repairs of other things wait until it is whole.

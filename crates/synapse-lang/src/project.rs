@@ -45,6 +45,33 @@ impl File {
         Self { document, definitions, references, items, writes, is_opaque, dynamic }
     }
 
+    /// Whether another text of the file defines, names and does the same, as far as other files can tell. Places may
+    /// differ.
+    fn says_the_same_as(&self, other: &Self) -> bool {
+        let parameters = |one: &Definition| -> Vec<(String, bool)> {
+            one.parameters.iter().map(|one| (one.name.clone(), one.mandatory)).collect()
+        };
+        let defines = self.definitions.len() == other.definitions.len()
+            && self.definitions.iter().zip(&other.definitions).all(|(one, two)| {
+                (one.kind, &one.name, &one.context) == (two.kind, &two.name, &two.context)
+                    && parameters(one) == parameters(two)
+            });
+        let names = self.references.len() == other.references.len()
+            && self
+                .references
+                .iter()
+                .zip(&other.references)
+                .all(|(one, two)| (one.kind, &one.name) == (two.kind, &two.name));
+        defines
+            && names
+            && self.items.len() == other.items.len()
+            && self.items.iter().zip(&other.items).all(|(one, two)| {
+                (&one.file, &one.path, one.is_folder) == (&two.file, &two.path, two.is_folder)
+            })
+            && (&self.writes, self.is_opaque, &self.dynamic)
+                == (&other.writes, other.is_opaque, &other.dynamic)
+    }
+
     /// Its text as a tree.
     #[must_use]
     pub const fn document(&self) -> &Document {
@@ -84,14 +111,28 @@ pub struct Project {
     opaque: usize,
     dynamic: HashMap<RefKind, usize>,
     runtime: Option<Version>,
+    /// How often something was changed, and how often a file was changed in what only itself can see.
+    changes: u64,
+    inner: HashMap<Arc<str>, u64>,
 }
 
 impl Project {
+    /// A number that changes with everything that a check of that file can see of the others, and stays the same when the
+    /// file itself changes in nothing that others could name.
+    #[must_use]
+    pub fn stamp(&self, path: &str) -> u64 {
+        self.changes - self.inner.get(path).copied().unwrap_or_default()
+    }
+
     /// Takes in a file, or its new text.
     pub fn set(&mut self, path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) {
         let (path, text) = (path.into(), text.into());
-        self.remove(&path);
         let name = path.rsplit('/').next().unwrap_or_default();
+        if name != "pom.xml" && self.files.contains_key(&path) {
+            self.set_file(path, File::read(text));
+            return;
+        }
+        self.remove(&path);
         if name == "config.properties" {
             self.configs.insert(path.to_string(), facts::config_keys(&text));
         } else if name.ends_with(".xml") || name.ends_with(".dbs") {
@@ -107,11 +148,18 @@ impl Project {
     /// Takes in a file that was read before. Its name is not looked at: it is an artifact.
     pub fn set_file(&mut self, path: impl Into<Arc<str>>, file: File) {
         let path = path.into();
+        if let Some(before) = self.files.get_mut(&path).filter(|before| before.says_the_same_as(&file)) {
+            *before = file;
+            self.changes += 1;
+            *self.inner.entry(path).or_default() += 1;
+            return;
+        }
         self.remove(&path);
         self.insert(path, file);
     }
 
     fn insert(&mut self, path: Arc<str>, file: File) {
+        self.changes += 1;
         for one in &file.definitions {
             self.defined.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
             if let Some(context) = &one.context {
@@ -133,11 +181,13 @@ impl Project {
 
     /// Notes that a file exists, without its text.
     pub fn mention(&mut self, path: impl Into<String>) {
+        self.changes += 1;
         self.others.insert(path.into());
     }
 
     /// Forgets a file.
     pub fn remove(&mut self, path: &str) {
+        self.changes += 1;
         self.others.remove(path);
         self.poms.remove(path);
         self.configs.remove(path);
@@ -197,6 +247,7 @@ impl Project {
 
     /// Decides the runtime, whatever the project says.
     pub const fn set_runtime(&mut self, runtime: Option<Version>) {
+        self.changes += 1;
         self.runtime = runtime;
     }
 

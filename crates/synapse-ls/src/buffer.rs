@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gen_lsp_types::TextDocumentContentChangeEvent as Change;
+use synapse_lang::check::Memo;
 use synapse_lang::project::Project;
 use synapse_lang::text::{Lines, Unit};
 
@@ -17,6 +18,8 @@ pub(crate) struct Buffer {
     pub(crate) text: Arc<str>,
     /// Where it is kept as a tree.
     pub(crate) home: Home,
+    /// What was found in it before.
+    pub(crate) memo: Memo,
 }
 
 /// Where an open document belongs.

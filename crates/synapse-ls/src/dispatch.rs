@@ -19,6 +19,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use synapse_lang::check::Memo;
+
 use crate::buffer::{self, Buffer};
 use crate::client::Client;
 use crate::rpc::{
@@ -322,7 +324,8 @@ impl Server {
     fn open(&mut self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
         let home = self.home(&document.uri);
-        let buffer = Buffer { version: document.version, text: document.text.into(), home };
+        let buffer =
+            Buffer { version: document.version, text: document.text.into(), home, memo: Memo::default() };
         self.buffers.insert(document.uri.0.clone(), buffer);
         self.text_changed(document.uri.as_ref(), Duration::ZERO);
     }

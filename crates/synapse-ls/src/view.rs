@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gen_lsp_types::{Position, Range, Uri};
 use synapse_lang::check::walk::Tree;
-use synapse_lang::check::{self, Setting};
+use synapse_lang::check::{self, Memo, Setting};
 use synapse_lang::diagnostic::Diagnostic;
 use synapse_lang::model::{Model, Version};
 use synapse_lang::project::{File, Project};
@@ -35,6 +35,8 @@ pub(crate) struct View<'a> {
     pub(crate) client: &'a Client,
     /// How the server behaves.
     pub(crate) options: &'a Options,
+    /// What was found in it before, while it is open.
+    pub(crate) memo: Option<&'a Memo>,
 }
 
 impl<'a> View<'a> {
@@ -80,7 +82,10 @@ impl<'a> View<'a> {
         if self.root.is_none() && !is_synapse(self.document) {
             return Vec::new();
         }
-        check::check(self.document, self.setting())
+        match self.memo {
+            Some(memo) => check::check_again(self.document, self.setting(), memo),
+            None => check::check(self.document, self.setting()),
+        }
     }
 
     /// What a check of the document may be told. Until all of a project is read, nothing is said about other files.

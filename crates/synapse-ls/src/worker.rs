@@ -168,6 +168,7 @@ fn check_all(check: &Check, outbox: &Outbox, stop: &AtomicBool) -> Result<Value,
                 ready: true,
                 client: &check.client,
                 options: &check.options,
+                memo: None,
             };
             let sent = diagnostics::sent(&view, &view.diagnostics());
             let previous = check.previous.get(uri.as_ref()).map(String::as_str);

@@ -46,17 +46,17 @@ impl Findings {
     /// The findings in the order of their places, each once.
     #[must_use]
     pub fn finish(mut self) -> Vec<Diagnostic> {
-        self.found.sort_by(|a, b| {
-            (a.span.start, a.code, a.span.end, &a.message).cmp(&(
-                b.span.start,
-                b.code,
-                b.span.end,
-                &b.message,
-            ))
-        });
-        self.found.dedup_by(|a, b| a.code == b.code && a.span == b.span && a.message == b.message);
+        in_order(&mut self.found);
         self.found
     }
+}
+
+/// Sorts findings by their places, and drops what was told twice.
+pub(super) fn in_order(found: &mut Vec<Diagnostic>) {
+    found.sort_by(|a, b| {
+        (a.span.start, a.code, a.span.end, &a.message).cmp(&(b.span.start, b.code, b.span.end, &b.message))
+    });
+    found.dedup_by(|a, b| a.code == b.code && a.span == b.span && a.message == b.message);
 }
 
 /// A finding that was just noted.

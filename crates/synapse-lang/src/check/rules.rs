@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::check::value::Value;
-use crate::check::walk::Placed;
+use crate::check::walk::{Placed, Tree};
 use crate::check::{Findings, Subject};
 use crate::diagnostic::Code;
 
@@ -49,6 +49,12 @@ pub trait Rule: Sync {
 
     /// Looks at a value that the runtime may evaluate.
     fn value(&self, _subject: &Subject<'_>, _value: &Value<'_>, _findings: &mut Findings) {}
+
+    /// Whether [`Rule::document`] may be asked about each resource of an API alone: what it finds in one has nothing to
+    /// do with the others. That spares looking into resources that did not change.
+    fn is_local(&self) -> bool {
+        false
+    }
 
     /// Looks at the document as a whole, after its elements and values.
     fn document(&self, _subject: &Subject<'_>, _findings: &mut Findings) {}
@@ -102,10 +108,53 @@ static READERS: LazyLock<Readers> = LazyLock::new(|| {
     readers
 });
 
-/// Shows a document to all rules.
-pub(crate) fn run(subject: &Subject<'_>, findings: &mut Findings) {
+/// What of a document is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything.
+    Whole,
+    /// An API without what lies in its resources, and what concerns all of them.
+    Around,
+    /// The one resource of an API.
+    Inside,
+}
+
+impl Part {
+    /// Which entries of a tree are shown.
+    pub(crate) fn shown(self, tree: &Tree<'_>) -> Shown {
+        match self {
+            Self::Whole => Shown(None),
+            Self::Inside => Shown(Some((0..tree.placed().len()).map(|index| index > 0).collect())),
+            Self::Around => {
+                let mut shown = vec![true; tree.placed().len()];
+                let resources = tree.root().into_iter().flat_map(|root| tree.children(root));
+                for resource in resources.filter(|child| child.element.local() == "resource") {
+                    shown
+                        .get_mut(resource.index..resource.end)
+                        .into_iter()
+                        .flatten()
+                        .for_each(|one| *one = false);
+                }
+                Shown(Some(shown))
+            }
+        }
+    }
+}
+
+/// Which entries of a tree are shown.
+pub(crate) struct Shown(Option<Vec<bool>>);
+
+impl Shown {
+    /// Whether that entry is.
+    pub(crate) fn has(&self, index: usize) -> bool {
+        self.0.as_ref().is_none_or(|shown| shown.get(index).copied().unwrap_or_default())
+    }
+}
+
+/// Shows a part of a document to all rules.
+pub(crate) fn run(subject: &Subject<'_>, part: Part, shown: &Shown, findings: &mut Findings) {
     let readers = &*READERS;
-    for placed in subject.tree.placed() {
+    for placed in subject.tree.placed().iter().filter(|placed| shown.has(placed.index)) {
         for rule in &readers.every {
             rule.element(subject, placed, findings);
         }
@@ -120,7 +169,12 @@ pub(crate) fn run(subject: &Subject<'_>, findings: &mut Findings) {
             rule.value(subject, value, findings);
         }
     }
-    for rule in &readers.all {
+    let wanted = |rule: &&&dyn Rule| match part {
+        Part::Whole => true,
+        Part::Around => !rule.is_local(),
+        Part::Inside => rule.is_local(),
+    };
+    for rule in readers.all.iter().filter(wanted) {
         rule.document(subject, findings);
     }
 }

@@ -112,8 +112,17 @@ impl Value<'_> {
 /// The values of a document that the model has a place for, in the order of their elements.
 #[must_use]
 pub fn of<'a>(tree: &Tree<'a>, model: &'static Model) -> Vec<Value<'a>> {
+    of_those(tree, model, |_| true)
+}
+
+/// The values of some elements.
+pub(super) fn of_those<'a>(
+    tree: &Tree<'a>,
+    model: &'static Model,
+    wanted: impl Fn(&Placed<'a>) -> bool,
+) -> Vec<Value<'a>> {
     let mut values = Vec::new();
-    for placed in tree.placed() {
+    for placed in tree.placed().iter().filter(|placed| wanted(placed)) {
         attributes(model, placed, &mut values);
         text(placed, &mut values);
     }

@@ -38,6 +38,7 @@ fn sent_about(path: &str, code: u16, class: Class, text: &str) -> Value {
         ready: true,
         client: &client,
         options: &options,
+        memo: None,
     };
     json!(one_sent(&view, &finding(code, class, span)))
 }

@@ -161,12 +161,24 @@ impl Server {
     /// Shows a document with its surroundings; nothing when it is not known, or not Synapse.
     pub(crate) fn with_view<R>(&self, uri: &Uri, look: impl FnOnce(&View<'_>) -> R) -> Option<R> {
         let (client, options) = (&self.client, &self.options);
-        let located = match self.buffers.get(uri.as_ref()).map(|buffer| &buffer.home) {
+        let buffer = self.buffers.get(uri.as_ref());
+        let memo = buffer.map(|buffer| &buffer.memo);
+        let located = match buffer.map(|buffer| &buffer.home) {
             Some(Home::Alone(project, path)) => {
                 let file = project.file(path)?;
                 let document = file.document();
-                let view =
-                    View { uri, document, file, project, path, root: None, ready: true, client, options };
+                let view = View {
+                    uri,
+                    document,
+                    file,
+                    project,
+                    path,
+                    root: None,
+                    ready: true,
+                    client,
+                    options,
+                    memo,
+                };
                 return Some(look(&view));
             }
             Some(Home::Folder(id, path)) => (*id, path.clone()),
@@ -186,6 +198,7 @@ impl Server {
             ready: folder.ready,
             client,
             options,
+            memo,
         }))
     }
 

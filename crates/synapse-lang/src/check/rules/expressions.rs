@@ -28,6 +28,10 @@ impl Rule for Expressions {
     }
 
     // Variables are known from what stands before, so the values are looked at in one go.
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         if subject.runtime < Version::EXPRESSIONS {
             return;

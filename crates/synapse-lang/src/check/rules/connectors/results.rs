@@ -34,6 +34,10 @@ impl Rule for Results {
         }
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         if subject.runtime < Version::EXPRESSIONS {
             return;

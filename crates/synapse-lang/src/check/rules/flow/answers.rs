@@ -19,6 +19,10 @@ impl Rule for Answers {
         &[REQUEST, RESPONSE, FAULT]
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         let flows = Flows::new(subject.project);
         let owners = subject.tree.placed().iter();

@@ -18,6 +18,10 @@ impl Rule for Unreachable {
         &[UNREACHABLE]
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         let flows = Flows::new(subject.project);
         // What lies inside steps that never run is not told again.

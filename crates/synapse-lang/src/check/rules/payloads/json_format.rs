@@ -24,6 +24,10 @@ impl Rule for JsonFormat {
         &[UNQUOTED, QUOTED, NOTHING, BROKEN]
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         let variables = kinds::variables(subject);
         for placed in subject.tree.placed() {

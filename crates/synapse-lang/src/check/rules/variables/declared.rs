@@ -21,6 +21,10 @@ impl Rule for Declared {
         &[TYPE]
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         if subject.runtime < Version::EXPRESSIONS {
             return;

@@ -31,6 +31,10 @@ impl Rule for Unset {
         &[NEVER, PERHAPS, LOST]
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn document(&self, subject: &Subject<'_>, findings: &mut Findings) {
         let values = &subject.values;
         let tree = &subject.tree;
