@@ -56,8 +56,10 @@ pub fn check_again(document: &Document, setting: Setting<'_>, memo: &Memo) -> Ve
         setting.project.map(|project| project.stamp(setting.path.unwrap_or_default())),
     ));
     let mut kept = memo.kept.lock().unwrap_or_else(PoisonError::into_inner);
-    let known =
-        if kept.surroundings == surroundings { std::mem::take(&mut kept.resources) } else { HashMap::new() };
+    let mut known = std::mem::take(&mut kept.resources);
+    if kept.surroundings != surroundings {
+        known.clear();
+    }
     kept.surroundings = surroundings;
     for resource in resources {
         let text = resource.span().of(source);
