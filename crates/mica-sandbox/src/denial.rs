@@ -89,7 +89,9 @@ pub fn find(errors: &str, folder: &Path, boundary: &Boundary) -> Vec<Denial> {
                 .into_iter()
                 .filter_map(|path| judge(&lexical(&folder.join(path)), boundary))
                 .next(),
-            None if boundary.network == Network::Off && NETWORK.iter().any(|phrase| lower.contains(phrase)) => {
+            None if boundary.network == Network::Off
+                && NETWORK.iter().any(|phrase| lower.contains(phrase)) =>
+            {
                 Some(Denial::Network { host: None })
             }
             None => None,

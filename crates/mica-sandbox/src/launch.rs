@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncWriteExt, Interest};
@@ -64,7 +64,10 @@ pub(crate) async fn spawn(
     let pipes = Pipes::new(&command).map_err(SandboxError::io("no pipe"))?;
     ours.set_nonblocking(true).map_err(SandboxError::io("no socket"))?;
     let mut control = Control::new(ours).map_err(SandboxError::io("no socket"))?;
-    control.hand_over(&pipes.theirs, &plan).await.map_err(SandboxError::io("the stub did not take the plan"))?;
+    control
+        .hand_over(&pipes.theirs, &plan)
+        .await
+        .map_err(SandboxError::io("the stub did not take the plan"))?;
     let Pipes { theirs, input, output, errors } = pipes;
     drop(theirs);
 
@@ -84,7 +87,8 @@ pub(crate) async fn spawn(
                 Some(Report::Ended { .. }) | None => {
                     return Err(SandboxError::SetUp {
                         stage: "stub".to_owned(),
-                        reason: "it ended without a word; is the program one that calls the stub first?".to_owned(),
+                        reason: "it ended without a word; is the program one that calls the stub first?"
+                            .to_owned(),
                     });
                 }
             }
@@ -173,8 +177,9 @@ async fn reachable(
             Err(SandboxError::Grant { tier, reason: "nothing would keep a program from ignoring the proxy" })
         }
         (Network::Hosts { hosts, weak: Weak::Accept }, _) => {
-            let listener =
-                TcpListener::bind(("127.0.0.1", 0)).await.map_err(SandboxError::io("no port for the proxy"))?;
+            let listener = TcpListener::bind(("127.0.0.1", 0))
+                .await
+                .map_err(SandboxError::io("no port for the proxy"))?;
             let port = listener.local_addr().map_err(SandboxError::io("no port for the proxy"))?.port();
             tokio::spawn(Proxy::new(hosts.clone(), log.clone()).serve(listener, cancel.clone()));
             Ok((Reachable::Port(port), None))
@@ -215,7 +220,8 @@ fn plan(
     hidden.sort();
     hidden.dedup();
     let text = |path: &PathBuf| path.to_str().is_none();
-    let all = writable.iter().chain(&boundary.readable).chain(&boundary.frozen).chain(&hidden).chain([&folder]);
+    let all =
+        writable.iter().chain(&boundary.readable).chain(&boundary.frozen).chain(&hidden).chain([&folder]);
     if let Some(path) = { all }.find(|path| text(path)) {
         return Err(SandboxError::Path { path: path.clone(), reason: "its name is not UTF-8".to_owned() });
     }
@@ -320,7 +326,9 @@ impl Control {
                 Ok(got.bytes)
             });
             match read.await {
-                Ok(read) if read > 0 && self.received.len() < LINE => self.received.extend(buffer.iter().take(read)),
+                Ok(read) if read > 0 && self.received.len() < LINE => {
+                    self.received.extend(buffer.iter().take(read))
+                }
                 _ => return None,
             }
         }

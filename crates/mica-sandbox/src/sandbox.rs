@@ -120,7 +120,10 @@ impl Sandbox {
         }
         if sandbox.report.tier == Tier::Landlock {
             let rows = [
-                ("read-only exceptions in writable folders", "Landlock allows whole folders, and takes nothing out of them"),
+                (
+                    "read-only exceptions in writable folders",
+                    "Landlock allows whole folders, and takes nothing out of them",
+                ),
                 ("modes, owners, times and attributes of files", "Landlock does not cover them"),
                 ("granting some hosts only", "Landlock knows ports and no addresses"),
             ];
@@ -192,7 +195,11 @@ impl Sandbox {
 
     /// Where a trial has its temporary files: where the system has them.
     fn trial_folder(&self) -> PathBuf {
-        [Path::new("/tmp"), Path::new("/var/tmp")].into_iter().find(|folder| folder.is_dir()).unwrap_or(Path::new("/")).to_owned()
+        [Path::new("/tmp"), Path::new("/var/tmp")]
+            .into_iter()
+            .find(|folder| folder.is_dir())
+            .unwrap_or(Path::new("/"))
+            .to_owned()
     }
 
     /// Builds a boundary of this tier around a program that does nothing.
@@ -220,7 +227,10 @@ mod tests {
             kept.add(part.as_bytes(), 8);
         }
         kept.cut(4);
-        assert_eq!((kept.head.as_slice(), kept.tail.as_slice(), kept.dropped), (&b"abcd"[..], &b"wxyz"[..], 18));
+        assert_eq!(
+            (kept.head.as_slice(), kept.tail.as_slice(), kept.dropped),
+            (&b"abcd"[..], &b"wxyz"[..], 18)
+        );
         assert_eq!(kept.text(), "abcd\n[18 bytes were left out]\nwxyz");
     }
 }

@@ -96,10 +96,12 @@ impl Supervisor {
             denials.push(Denial::Call);
         }
         if self.tier != Tier::None {
-            let hosts = network.iter().filter(|asked| {
-                matches!(asked.refused, Some(Refusal::NotListed | Refusal::Private(_)))
-            });
-            denials.extend(hosts.map(|asked| Denial::Network { host: Some(format!("{}:{}", asked.host, asked.port)) }));
+            let hosts = network
+                .iter()
+                .filter(|asked| matches!(asked.refused, Some(Refusal::NotListed | Refusal::Private(_))));
+            denials.extend(
+                hosts.map(|asked| Denial::Network { host: Some(format!("{}:{}", asked.host, asked.port)) }),
+            );
             denials.extend(denial::find(&String::from_utf8_lossy(&tail), &self.folder, &self.boundary));
         }
         Ended { how, usage, elapsed, denials, network, tier: self.tier }

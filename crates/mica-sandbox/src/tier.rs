@@ -93,7 +93,11 @@ impl Report {
 pub(crate) const LANDLOCK: &[(i32, &str, &str)] = &[
     (2, "moving files between folders", "Landlock before Linux 5.19 refuses all of it"),
     (3, "truncating files outside", "Landlock cannot forbid it before Linux 6.2"),
-    (4, "TCP ports", "Landlock knows none before Linux 6.7; seccomp forbids all sockets of the internet instead"),
+    (
+        4,
+        "TCP ports",
+        "Landlock knows none before Linux 6.7; seccomp forbids all sockets of the internet instead",
+    ),
     (5, "commands to devices", "Landlock cannot forbid ioctl before Linux 6.10"),
     (6, "signals to processes outside", "Landlock cannot forbid them before Linux 6.12"),
 ];

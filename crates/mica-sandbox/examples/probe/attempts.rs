@@ -36,13 +36,15 @@ pub(crate) type Attempt = fn(&World) -> io::Result<()>;
 
 pub(crate) fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let (Some(name), Some(root), Some(victim)) = (arguments.next(), arguments.next(), arguments.next()) else {
+    let (Some(name), Some(root), Some(victim)) = (arguments.next(), arguments.next(), arguments.next())
+    else {
         eprintln!("probe NAME WORLD PID …");
         return ExitCode::from(3);
     };
     let world = World { root: root.into(), victim: victim.parse().unwrap_or(0), rest: arguments.collect() };
     let lists = [files::LIST, processes::LIST, network::LIST, kernel::LIST, resources::LIST];
-    let Some((_, attempt)) = lists.iter().flat_map(|list| list.iter()).find(|(known, _)| *known == name) else {
+    let Some((_, attempt)) = lists.iter().flat_map(|list| list.iter()).find(|(known, _)| *known == name)
+    else {
         eprintln!("{name} is no attempt");
         return ExitCode::from(3);
     };

@@ -34,7 +34,10 @@ fn a_secret_place_is_no_project() {
     let around = Around { home: Some(&home), environment: &BTreeMap::new(), temporary: Path::new("/tmp") };
     let places = Places::builtin().unwrap();
     for bad in [home.join(".ssh"), PathBuf::from("/"), home.join("missing")] {
-        assert!(matches!(Boundary::project(&bad, &around, &places), Err(SandboxError::Path { .. })), "{bad:?}");
+        assert!(
+            matches!(Boundary::project(&bad, &around, &places), Err(SandboxError::Path { .. })),
+            "{bad:?}"
+        );
     }
 }
 
@@ -48,12 +51,17 @@ fn a_linked_work_tree_has_its_repository_and_not_its_hooks() {
     for folder in [&own, &common.join("objects"), &tree] {
         std::fs::create_dir_all(folder).unwrap();
     }
-    let put = |path: PathBuf, text: String| std::io::Write::write_all(&mut std::fs::File::create(path).unwrap(), text.as_bytes()).unwrap();
+    let put = |path: PathBuf, text: String| {
+        std::io::Write::write_all(&mut std::fs::File::create(path).unwrap(), text.as_bytes()).unwrap()
+    };
     put(common.join("HEAD"), "ref: refs/heads/main".to_owned());
     put(tree.join(".git"), format!("gitdir: {}\n", own.display()));
     put(own.join("commondir"), "../..\n".to_owned());
     put(own.join("gitdir"), "/elsewhere/.git\n".to_owned());
-    assert!(!project(&tree, &home).may_write(&common.join("objects/aa")), "the repository does not know this tree");
+    assert!(
+        !project(&tree, &home).may_write(&common.join("objects/aa")),
+        "the repository does not know this tree"
+    );
     put(own.join("gitdir"), format!("{}\n", tree.join(".git").display()));
     let boundary = project(&tree, &home);
     assert!(boundary.may_write(&common.join("objects/aa")));

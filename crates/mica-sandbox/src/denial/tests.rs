@@ -16,7 +16,8 @@ fn boundary() -> Boundary {
 fn check(line: &str, expect: Option<&str>) {
     let found = find(line, Path::new("/home/user/project"), &boundary());
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-    let expect: Vec<String> = expect.map(|text| format!("denied by the sandbox: {text}")).into_iter().collect();
+    let expect: Vec<String> =
+        expect.map(|text| format!("denied by the sandbox: {text}")).into_iter().collect();
     assert_eq!(found, expect, "{line}");
 }
 
@@ -26,9 +27,15 @@ fn denials_are_told() {
     check("touch: cannot touch '/opt/x': Read-only file system", Some("writing /opt/x"));
     check("cat: /home/user/.ssh/id_rsa: Permission denied", Some("reading /home/user/.ssh/id_rsa"));
     check("cat: ../.ssh/id_rsa: Permission denied", Some("reading /home/user/.ssh/id_rsa"));
-    check("sh: 1: cannot create .git/hooks/pre-commit: Read-only file system", Some("writing /home/user/project/.git/hooks/pre-commit"));
+    check(
+        "sh: 1: cannot create .git/hooks/pre-commit: Read-only file system",
+        Some("writing /home/user/project/.git/hooks/pre-commit"),
+    );
     check("PermissionError: [Errno 13] Permission denied: '/opt/new'", Some("writing /opt/new"));
-    check("Error: EACCES: permission denied, open '/home/user/.npm/_cacache'", Some("writing /home/user/.npm/_cacache"));
+    check(
+        "Error: EACCES: permission denied, open '/home/user/.npm/_cacache'",
+        Some("writing /home/user/.npm/_cacache"),
+    );
     check("curl: (6) Could not resolve host: example.org", Some("using the network"));
 }
 

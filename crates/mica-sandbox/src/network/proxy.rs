@@ -121,7 +121,9 @@ impl Proxy {
         let Ok(head) = timeout(PATIENCE, read_head(&mut inside)).await else { return Ok(()) };
         let request = match head.and_then(|(head, rest)| Request::parse(&head, rest)) {
             Ok(request) => request,
-            Err(status) => return answer(&mut inside, status, "mica's proxy did not understand the request").await,
+            Err(status) => {
+                return answer(&mut inside, status, "mica's proxy did not understand the request").await;
+            }
         };
         let (host, port) = (request.host.clone(), request.port);
         let reached = self.reach(&host, port).await;
@@ -129,8 +131,11 @@ impl Proxy {
         let mut outside = match reached {
             Ok(outside) => outside,
             Err(refusal) => {
-                let status =
-                    if matches!(refusal, Refusal::Unreachable(_)) { "502 Bad Gateway" } else { "403 Forbidden" };
+                let status = if matches!(refusal, Refusal::Unreachable(_)) {
+                    "502 Bad Gateway"
+                } else {
+                    "403 Forbidden"
+                };
                 return answer(&mut inside, status, &format!("{host}:{port}: {refusal}")).await;
             }
         };
@@ -222,7 +227,9 @@ impl Request {
         };
         let (host, port) = split(authority, Some(80)).ok_or(BAD)?;
         let slash = if path.starts_with('/') { "" } else { "/" };
-        let mut onward = format!("{method} {slash}{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n").into_bytes();
+        let mut onward =
+            format!("{method} {slash}{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n")
+                .into_bytes();
         for field in request.headers.iter() {
             let name = field.name.to_ascii_lowercase();
             // Those are between the command and the proxy, or said already.

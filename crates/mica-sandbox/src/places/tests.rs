@@ -9,7 +9,10 @@ fn the_table_is_in_order() {
         assert!(name.starts_with('/'), "{name} is neither absolute nor below the home folder");
     }
     for name in &places.held {
-        assert!(places.frozen.contains(name) && name.ends_with('/'), "{name} is held and is no frozen folder");
+        assert!(
+            places.frozen.contains(name) && name.ends_with('/'),
+            "{name} is held and is no frozen folder"
+        );
     }
 }
 
@@ -25,8 +28,10 @@ fn secrets_are_below_the_home_folder() {
 #[test]
 fn an_environment_is_cleaned() {
     let places = Places::builtin().unwrap();
-    let given = ["PATH", "LC_ALL", "AZURE_API_KEY", "LD_PRELOAD", "MISE_GITHUB_TOKEN", "MISE_ENV", "SSH_AUTH_SOCK"];
-    let given: BTreeMap<String, String> = given.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect();
+    let given =
+        ["PATH", "LC_ALL", "AZURE_API_KEY", "LD_PRELOAD", "MISE_GITHUB_TOKEN", "MISE_ENV", "SSH_AUTH_SOCK"];
+    let given: BTreeMap<String, String> =
+        given.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect();
     let kept: Vec<String> = places.clean(&given).into_keys().collect();
     assert_eq!(kept, ["LC_ALL", "MISE_ENV", "PATH"]);
 }

@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, WaitOptions, waitpid};
+use rustix::process::{Pid, WaitOptions, wait, waitpid};
 
 use super::channel::{Channel, Streams};
 use super::raw::{self, Side};
@@ -73,12 +73,16 @@ pub(crate) fn hide() {
 }
 
 /// Runs the command and everything it starts to the end.
-pub(crate) fn keep(mut plan: Plan, channel: &mut Channel, streams: Streams, reach: Reach) -> Result<(), Stop> {
+pub(crate) fn keep(
+    mut plan: Plan,
+    channel: &mut Channel,
+    streams: Streams,
+    reach: Reach,
+) -> Result<(), Stop> {
     if let Reachable::Port(port) = plan.network {
         plan.environment.extend(proxy_variables(port));
     }
-    let (failures, tell) =
-        std::io::pipe().map_err(Stop::at("pipe"))?;
+    let (failures, tell) = std::io::pipe().map_err(Stop::at("pipe"))?;
     let child = match raw::fork().map_err(Stop::at("fork"))? {
         Side::Child => {
             drop(failures);
@@ -126,21 +130,19 @@ fn until_end(pipe: &std::io::PipeReader) -> Result<Vec<u8>, Stop> {
 /// Waits for the command, and does what it is told meanwhile.
 fn watch(child: i32, channel: &mut Channel, reach: Reach) -> Result<ExitStatus, Stop> {
     #[cfg(target_os = "linux")]
-    let ended = Pid::from_raw(child)
-        .ok_or_else(|| Stop::new("wait", "no process"))
-        .and_then(|pid| {
-            rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).map_err(Stop::at("pidfd"))
-        })?;
+    let ended = Pid::from_raw(child).ok_or_else(|| Stop::new("wait", "no process")).and_then(|pid| {
+        rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).map_err(Stop::at("pidfd"))
+    })?;
     loop {
         if let Some(status) = reap(Some(child)) {
             return Ok(status);
         }
         let has_order = {
-            let mut wait = vec![PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN)];
+            let mut watched = vec![PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN)];
             #[cfg(target_os = "linux")]
-            wait.push(PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN));
-            match poll(&mut wait, Some(&REAP)) {
-                Ok(_) => wait.first().is_some_and(|order| !order.revents().is_empty()),
+            watched.push(PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN));
+            match poll(&mut watched, Some(&REAP)) {
+                Ok(_) => watched.first().is_some_and(|order| !order.revents().is_empty()),
                 Err(rustix::io::Errno::INTR) => false,
                 Err(error) => return Err(Stop::at("wait")(error)),
             }
@@ -157,7 +159,7 @@ fn watch(child: i32, channel: &mut Channel, reach: Reach) -> Result<ExitStatus, 
 
 /// Waits for all children that have ended, and answers how one of them did.
 fn reap(wanted: Option<i32>) -> Option<ExitStatus> {
-    while let Ok(Some((pid, status))) = waitpid(None, WaitOptions::NOHANG) {
+    while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
         if Some(pid.as_raw_nonzero().get()) == wanted {
             return Some(ExitStatus::from_raw(status.as_raw()));
         }
@@ -192,7 +194,7 @@ fn end_family(channel: &mut Channel) {
     #[cfg(target_os = "linux")]
     loop {
         // No child is left: nobody who descends from here is.
-        match waitpid(None, WaitOptions::NOHANG) {
+        match wait(WaitOptions::NOHANG) {
             Err(_) => return,
             Ok(Some(_)) => continue,
             Ok(None) => {}
@@ -203,7 +205,7 @@ fn end_family(channel: &mut Channel) {
             }
         }
         // All that were found are ending, so this waits for no longer than the kernel needs.
-        let _ = waitpid(None, WaitOptions::empty());
+        let _ = wait(WaitOptions::empty());
     }
 }
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode};
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind, mount_change, move_mount,
-    open_tree,
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind, mount_change,
+    move_mount, open_tree,
 };
 
 use super::files::DEVICES;
@@ -34,7 +34,8 @@ pub(crate) fn build(plan: &Plan) -> Result<(), Stop> {
     let in_shared = |root: &&PathBuf| plan.shared.iter().any(|shared| root.starts_with(shared));
     let kept = plan.readable.iter().chain([&plan.folder]).filter(in_shared);
     roots.extend(
-        kept.filter(|root| !plan.writable.iter().any(|other| root.starts_with(other))).map(|root| (root, false)),
+        kept.filter(|root| !plan.writable.iter().any(|other| root.starts_with(other)))
+            .map(|root| (root, false)),
     );
     roots.sort_by_key(|(root, _)| root.components().count());
     roots.dedup();
@@ -83,8 +84,9 @@ fn take(path: &Path) -> Result<OwnedFd, Stop> {
 fn put_back(path: &Path, tree: &OwnedFd) -> Result<(), Stop> {
     if path.symlink_metadata().is_err() {
         // Only below a folder that is empty now, because it was replaced.
-        let is_file = rustix::fs::fstat(tree)
-            .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::Directory);
+        let is_file = rustix::fs::fstat(tree).is_ok_and(|stat| {
+            rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::Directory
+        });
         let folder = if is_file { path.parent().unwrap_or(path) } else { path };
         std::fs::create_dir_all(folder).map_err(at("root", path))?;
         if is_file {
@@ -97,7 +99,8 @@ fn put_back(path: &Path, tree: &OwnedFd) -> Result<(), Stop> {
 /// Makes a path inside a writable root read-only. The folders on the way become mounts, too: a mount cannot be moved
 /// away, and a folder that only has one inside can.
 fn freeze(plan: &Plan, path: &Path) -> Result<(), Stop> {
-    let Some(root) = plan.writable.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
+    let Some(root) =
+        plan.writable.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
     else {
         return Ok(());
     };
@@ -111,7 +114,8 @@ fn freeze(plan: &Plan, path: &Path) -> Result<(), Stop> {
             _ => Ok(()),
         };
     }
-    let mut way: Vec<&Path> = path.ancestors().skip(1).take_while(|folder| folder != root && folder.starts_with(root)).collect();
+    let mut way: Vec<&Path> =
+        path.ancestors().skip(1).take_while(|folder| folder != root && folder.starts_with(root)).collect();
     way.reverse();
     for folder in way {
         let tree = take(folder)?;
@@ -164,7 +168,8 @@ fn empty(path: &Path, options: &str, more: MountFlags) -> Result<(), Stop> {
 fn make_devices(devices: Vec<(&str, OwnedFd)>) -> Result<(), Stop> {
     let folder = Path::new("/dev");
     // Without NODEV: the devices are mounts on it, with their own flags, and nobody can make new ones.
-    mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID, Some(c"mode=0755,size=64k")).map_err(at("devices", folder))?;
+    mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID, Some(c"mode=0755,size=64k"))
+        .map_err(at("devices", folder))?;
     for (path, tree) in devices {
         put_back(Path::new(path), &tree)?;
     }
@@ -205,7 +210,8 @@ fn processes(plan: &Plan) -> Result<(), Stop> {
         }
     }
     mount_bind("/proc", "/proc").map_err(Stop::at("view of processes"))?;
-    let view = open_tree(CWD, "/proc", OpenTreeFlags::OPEN_TREE_CLOEXEC).map_err(Stop::at("view of processes"))?;
+    let view =
+        open_tree(CWD, "/proc", OpenTreeFlags::OPEN_TREE_CLOEXEC).map_err(Stop::at("view of processes"))?;
     raw::set_mount_flags(view.as_fd(), READ_ONLY).map_err(Stop::at("view of processes: read-only"))
 }
 

@@ -26,7 +26,9 @@ pub(crate) const LIST: &[(&str, Attempt)] = &[
     ("create", |w| fs::write(w.outside("new"), "x")),
     ("overwrite", |w| fs::write(w.outside("file"), "x")),
     ("append", |w| OpenOptions::new().append(true).open(w.outside("file"))?.write_all(b"x")),
-    ("truncate", |w| answer(unsafe { libc::truncate(path(&w.outside("file")).as_ptr(), 0) }.into()).map(drop)),
+    ("truncate", |w| {
+        answer(unsafe { libc::truncate(path(&w.outside("file")).as_ptr(), 0) }.into()).map(drop)
+    }),
     ("open-truncate", |w| {
         OpenOptions::new().read(true).custom_flags(libc::O_TRUNC).open(w.outside("file")).map(drop)
     }),
@@ -109,7 +111,9 @@ pub(crate) const LIST: &[(&str, Attempt)] = &[
     // Frozen inside.
     ("hook-create", |w| fs::write(w.project(".git/hooks/pre-commit"), "x")),
     ("hook-overwrite", |w| fs::write(w.project(".git/hooks/sample"), "x")),
-    ("hook-chmod", |w| fs::set_permissions(w.project(".git/hooks/sample"), fs::Permissions::from_mode(0o755))),
+    ("hook-chmod", |w| {
+        fs::set_permissions(w.project(".git/hooks/sample"), fs::Permissions::from_mode(0o755))
+    }),
     ("hook-rename-over", |w| {
         fs::write(w.project("evil"), "x")?;
         fs::rename(w.project("evil"), w.project(".git/hooks/sample"))
@@ -196,7 +200,8 @@ fn under(root: &str, path: &Path) -> std::path::PathBuf {
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     let (one, other) = (path(one), path(other));
     let flags = libc::RENAME_EXCHANGE;
-    let done = unsafe { libc::renameat2(libc::AT_FDCWD, one.as_ptr(), libc::AT_FDCWD, other.as_ptr(), flags) };
+    let done =
+        unsafe { libc::renameat2(libc::AT_FDCWD, one.as_ptr(), libc::AT_FDCWD, other.as_ptr(), flags) };
     answer(done.into()).map(drop)
 }
 

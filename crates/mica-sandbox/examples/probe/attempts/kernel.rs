@@ -62,7 +62,8 @@ pub(crate) const LIST: &[(&str, Attempt)] = &[
     ("perf", |_| {
         let mut attributes = [0u32; 32];
         (attributes[0], attributes[1]) = (1, 128);
-        answer(unsafe { libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), 0, -1, -1, 0) }).map(drop)
+        answer(unsafe { libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), 0, -1, -1, 0) })
+            .map(drop)
     }),
     ("io-uring", |_| {
         let mut parameters = [0u32; 30];
@@ -84,11 +85,19 @@ pub(crate) const LIST: &[(&str, Attempt)] = &[
         let mut handle = Handle { bytes: 128, kind: 0, data: [0; 128] };
         let (place, mut mount) = (path(&w.outside("file")), 0i32);
         answer(unsafe {
-            libc::syscall(libc::SYS_name_to_handle_at, libc::AT_FDCWD, place.as_ptr(), &mut handle, &mut mount, 0)
+            libc::syscall(
+                libc::SYS_name_to_handle_at,
+                libc::AT_FDCWD,
+                place.as_ptr(),
+                &mut handle,
+                &mut mount,
+                0,
+            )
         })?;
         let root = fs::File::open(w.project(""))?;
         let root = std::os::fd::AsRawFd::as_raw_fd(&root);
-        answer(unsafe { libc::syscall(libc::SYS_open_by_handle_at, root, &mut handle, libc::O_WRONLY) }).map(drop)
+        answer(unsafe { libc::syscall(libc::SYS_open_by_handle_at, root, &mut handle, libc::O_WRONLY) })
+            .map(drop)
     }),
     ("watch-everything", |_| call(libc::SYS_fanotify_init, [0, 0, 0, 0])),
     ("module", |_| match call(libc::SYS_init_module, [c"x".as_ptr() as i64, 1, c"".as_ptr() as i64, 0]) {
@@ -152,7 +161,8 @@ pub(crate) const LIST: &[(&str, Attempt)] = &[
     ("system-requests", |_| writable("/proc/sysrq-trigger")),
     ("system-settings", |_| writable("/proc/sys/vm/drop_caches")),
     ("device-settings", |_| {
-        let settings = ["/sys/kernel/mm/transparent_hugepage/enabled", "/sys/power/state", "/sys/kernel/profiling"];
+        let settings =
+            ["/sys/kernel/mm/transparent_hugepage/enabled", "/sys/power/state", "/sys/kernel/profiling"];
         writable(settings.iter().find(|path| fs::metadata(path).is_ok()).unwrap_or(&"/sys/none"))
     }),
     ("control-groups", |_| {

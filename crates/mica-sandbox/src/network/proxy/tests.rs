@@ -11,7 +11,8 @@ fn parse(head: &str) -> Result<(String, u16, bool, String), &'static str> {
 fn heads() {
     let tunnel = parse("CONNECT example.org:443 HTTP/1.1\r\nHost: other\r\n\r\n");
     assert_eq!(tunnel, Ok(("example.org".to_owned(), 443, true, "rest".to_owned())));
-    let plain = parse("GET http://example.org/a?b HTTP/1.1\r\nHost: other\r\nProxy-Authorization: x\r\nA: b\r\n\r\n");
+    let plain =
+        parse("GET http://example.org/a?b HTTP/1.1\r\nHost: other\r\nProxy-Authorization: x\r\nA: b\r\n\r\n");
     let onward = "GET /a?b HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\nA: b\r\n\r\nrest";
     assert_eq!(plain, Ok(("example.org".to_owned(), 80, false, onward.to_owned())));
     let query = parse("GET http://example.org:8080?b HTTP/1.1\r\n\r\n").unwrap();
