@@ -327,7 +327,7 @@ impl Control {
             });
             match read.await {
                 Ok(read) if read > 0 && self.received.len() < LINE => {
-                    self.received.extend(buffer.iter().take(read))
+                    self.received.extend(buffer.iter().take(read));
                 }
                 _ => return None,
             }

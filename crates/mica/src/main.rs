@@ -33,6 +33,7 @@ mod questions;
 mod reach;
 mod render;
 mod rpc;
+mod runner;
 mod surroundings;
 mod switching;
 mod terminal;
@@ -42,6 +43,10 @@ mod work;
 
 #[allow(clippy::print_stderr, reason = "a program speaks")]
 fn main() -> ExitCode {
+    // The sandbox starts this program again to build a boundary around itself, before it has threads.
+    if mica_sandbox::stub::is_called(std::env::args_os()) {
+        return mica_sandbox::stub::run();
+    }
     let cli = Cli::parse();
     // One thread runs the agent; tools and the disk have their own.
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
@@ -51,6 +56,11 @@ fn main() -> ExitCode {
             return Exit::Error.into();
         }
     };
+    if let Some(Command::Sandbox { command }) = &cli.command {
+        let exit = runtime.block_on(commands::sandbox::run(command, cli.run.directory.as_deref()));
+        runtime.shutdown_background();
+        return exit;
+    }
     let exit = runtime.block_on(run(&cli)).unwrap_or_else(|error| {
         eprintln!("mica: {}", told(&error));
         Exit::Error
@@ -77,6 +87,8 @@ async fn run(cli: &Cli) -> Result<Exit> {
     let surroundings = Surroundings::look(cli.run.directory.as_deref())?;
     let text = match &cli.command {
         None => return Box::pin(work(cli, &surroundings)).await,
+        // It has exit codes of its own, and is run before.
+        Some(Command::Sandbox { .. }) => return Ok(Exit::Error),
         Some(Command::Rpc) => return rpc(cli, &surroundings).await,
         Some(Command::Completions { shell }) => {
             let mut out = Vec::new();

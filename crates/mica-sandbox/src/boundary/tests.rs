@@ -52,7 +52,7 @@ fn a_linked_work_tree_has_its_repository_and_not_its_hooks() {
         std::fs::create_dir_all(folder).unwrap();
     }
     let put = |path: PathBuf, text: String| {
-        std::io::Write::write_all(&mut std::fs::File::create(path).unwrap(), text.as_bytes()).unwrap()
+        std::io::Write::write_all(&mut std::fs::File::create(path).unwrap(), text.as_bytes()).unwrap();
     };
     put(common.join("HEAD"), "ref: refs/heads/main".to_owned());
     put(tree.join(".git"), format!("gitdir: {}\n", own.display()));

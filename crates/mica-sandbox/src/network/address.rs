@@ -48,8 +48,9 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
         Some(Ipv4Addr::new(a, b, c, d))
     };
     match segments {
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => inner(high, low),
-        [0x2002, high, low, ..] => inner(high, low),
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => inner(high, low),
         _ => None,
     }
 }

@@ -81,7 +81,9 @@ const ABSENT: &[i64] =
     &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
 
 /// Commands to a terminal that type into it or change what it is.
-const TERMINAL: &[u64] = &[libc::TIOCSTI as u64, libc::TIOCSETD as u64, libc::TIOCCONS as u64, 0x541C];
+const TERMINAL: &[libc::Ioctl] = &[libc::TIOCSTI, libc::TIOCSETD, libc::TIOCCONS, TIOCLINUX];
+/// Pastes on a text console.
+const TIOCLINUX: libc::Ioctl = 0x541C;
 
 /// New namespaces, as flags of `clone`.
 const NAMESPACES: &[i32] = &[
@@ -141,8 +143,9 @@ fn refused(plan: &Plan) -> Result<Rules, seccompiler::Error> {
     }
     rules.insert(libc::SYS_clone, clone);
     let mut ioctl = Vec::new();
+    #[allow(clippy::unnecessary_cast, reason = "the C libraries do not agree on the type")]
     for command in TERMINAL {
-        ioctl.push(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, *command)?])?);
+        ioctl.push(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, *command as u64)?])?);
     }
     rules.insert(libc::SYS_ioctl, ioctl);
     // Limits of other processes; 0 is this one.
