@@ -182,6 +182,9 @@ const TABLE: &[(&str, [Expect; 3])] = &[
     ("keys", [Any, Held, Held]),
     ("add-key", [Any, Held, Held]),
     ("file-handles", [Root, Held, Held]),
+    // With namespaces, these are its own.
+    ("shared-memory", [Out, Held, Out]),
+    ("message-queue", [Out, Held, Out]),
     ("watch-everything", [Any, Held, Held]),
     ("module", [Any, Held, Held]),
     ("kernel-log", [Any, Held, Held]),

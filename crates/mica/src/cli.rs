@@ -105,7 +105,7 @@ pub enum SandboxCommand {
 }
 
 /// What a command in the sandbox may touch, beside the folder it runs in.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct BoundaryFlags {
     /// How it is enforced: none, landlock or namespaces. The best there is when absent, and nothing runs when it is not
     /// reached

@@ -76,6 +76,24 @@ const REFUSED: &[i64] = &[
     libc::SYS_kexec_file_load,
 ];
 
+/// Shared memory, queues and semaphores with numbers or names of their own. Landlock does not know them, so they are
+/// refused where they would be shared with the outside.
+const SHARED: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
 /// Answered with "no such call", because programs then take the older way: `clone3` hides its flags from a filter.
 const ABSENT: &[i64] =
     &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
@@ -136,6 +154,9 @@ fn second_table() -> BpfProgram {
 
 fn refused(plan: &Plan) -> Result<Rules, seccompiler::Error> {
     let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    if plan.tier == Tier::Landlock {
+        rules.extend(SHARED.iter().map(|call| (*call, Vec::new())));
+    }
     let mut clone = Vec::new();
     for flag in NAMESPACES {
         let flag = u64::from(flag.unsigned_abs());

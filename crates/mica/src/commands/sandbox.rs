@@ -130,7 +130,7 @@ async fn start(
 async fn explain(flags: &BoundaryFlags, form: Form, directory: Option<&Path>) -> Result<String> {
     let surroundings = Surroundings::look(directory)?;
     // Explaining works where running would not.
-    let asked = BoundaryFlags { tier: Some(flags.tier.unwrap_or(Tier::None)), ..clone(flags) };
+    let asked = BoundaryFlags { tier: Some(flags.tier.unwrap_or(Tier::None)), ..flags.clone() };
     let (_, boundary) = ready(&asked, &surroundings).await?;
     let sandbox = Sandbox::negotiate(Stub::this_program()).await;
     let report = sandbox.report();
@@ -168,14 +168,4 @@ async fn explain(flags: &BoundaryFlags, form: Form, directory: Option<&Path>) ->
     let names: Vec<&str> = boundary.environment.keys().map(String::as_str).collect();
     let _ = writeln!(out, "variables  {}", names.join(" "));
     Ok(out)
-}
-
-fn clone(flags: &BoundaryFlags) -> BoundaryFlags {
-    BoundaryFlags {
-        tier: flags.tier,
-        net: flags.net.clone(),
-        weak_net: flags.weak_net,
-        write: flags.write.clone(),
-        read_only: flags.read_only,
-    }
 }

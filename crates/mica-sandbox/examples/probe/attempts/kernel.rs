@@ -99,6 +99,15 @@ pub(crate) const LIST: &[(&str, Attempt)] = &[
         answer(unsafe { libc::syscall(libc::SYS_open_by_handle_at, root, &mut handle, libc::O_WRONLY) })
             .map(drop)
     }),
+    ("shared-memory", |_| {
+        // One that everybody of this user could find. It goes with the last that uses it.
+        let memory = answer(unsafe { libc::shmget(0x6d69, 4096, libc::IPC_CREAT | 0o600) }.into())?;
+        answer(unsafe { libc::shmctl(memory as i32, libc::IPC_RMID, std::ptr::null_mut()) }.into()).map(drop)
+    }),
+    ("message-queue", |_| {
+        let queue = answer(unsafe { libc::msgget(0x6d69, libc::IPC_CREAT | 0o600) }.into())?;
+        answer(unsafe { libc::msgctl(queue as i32, libc::IPC_RMID, std::ptr::null_mut()) }.into()).map(drop)
+    }),
     ("watch-everything", |_| call(libc::SYS_fanotify_init, [0, 0, 0, 0])),
     ("module", |_| match call(libc::SYS_init_module, [c"x".as_ptr() as i64, 1, c"".as_ptr() as i64, 0]) {
         // The kernel looked at it: it only was no module.
