@@ -47,7 +47,8 @@ fn ruleset(plan: &Plan) -> Result<RestrictionStatus, RulesetError> {
     }
 
     let private = plan.tier == Tier::Namespaces;
-    let mut holes = plan.hidden.clone();
+    let mut holes: Vec<PathBuf> =
+        plan.hidden.iter().filter(|path| needs_hole(path, private)).cloned().collect();
     holes.push(PathBuf::from("/dev"));
     if !private {
         holes.extend(plan.shared.iter().cloned());
@@ -87,6 +88,22 @@ fn ruleset(plan: &Plan) -> Result<RestrictionStatus, RulesetError> {
         ruleset = allow(ruleset, Path::new(path), device)?;
     }
     ruleset.restrict_self()
+}
+
+/// Whether a hidden place has to be left out by a rule. Each hole costs a rule for everything around it.
+fn needs_hole(path: &Path, covered: bool) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match path.symlink_metadata() {
+        // It may come to be while the command runs.
+        Err(_) => true,
+        // With mounts, what is there is covered.
+        Ok(_) if covered && path.exists() => false,
+        // What is somebody else's and closed stays closed. The owner could open it.
+        Ok(meta) => {
+            meta.uid() == rustix::process::geteuid().as_raw()
+                || rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok()
+        }
+    }
 }
 
 /// A rule for what is there. What is not, or cannot be opened, needs none.
