@@ -5,7 +5,14 @@
 //! from outside, before and after: the word of the attempt alone does not count.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::disallowed_methods, reason = "the outside world of a test has files and processes")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "the outside world of a test has files and processes, and a test stops at the first surprise"
+)]
 
 mod stage;
 

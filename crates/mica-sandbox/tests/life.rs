@@ -1,7 +1,14 @@
 //! The life of a command: output, input, time, limits, its end, and what is left. In every tier that is reached here.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::disallowed_methods, reason = "the outside world of a test has files and processes")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "the outside world of a test has files and processes, and a test stops at the first surprise"
+)]
 
 mod stage;
 

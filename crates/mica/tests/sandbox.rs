@@ -1,7 +1,12 @@
 //! `mica sandbox` as a person uses it: exit codes, denials, and that nothing outlives the program.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::disallowed_methods, reason = "a test starts the program")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test starts the program, and stops at the first surprise"
+)]
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -78,7 +78,7 @@ fn services() -> &'static Services {
         let serve = |listener: TcpListener| {
             let port = listener.local_addr().unwrap().port();
             std::thread::spawn(move || {
-                listener.incoming().flatten().for_each(|mut s| drop(s.write_all(b"hello")))
+                listener.incoming().flatten().for_each(|mut s| drop(s.write_all(b"hello")));
             });
             port
         };
@@ -93,7 +93,7 @@ fn services() -> &'static Services {
         let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
         let listener = UnixListener::bind_addr(&address).unwrap();
         std::thread::spawn(move || {
-            listener.incoming().flatten().for_each(|mut s| drop(s.write_all(b"hello")))
+            listener.incoming().flatten().for_each(|mut s| drop(s.write_all(b"hello")));
         });
         Services {
             tcp: serve(TcpListener::bind("127.0.0.1:0").unwrap()),
@@ -146,7 +146,7 @@ impl World {
         if name.starts_with("unix-path") {
             let listener = UnixListener::bind(root.join("outside/socket")).unwrap();
             std::thread::spawn(move || {
-                listener.incoming().flatten().for_each(|mut s| drop(s.write_all(b"hello")))
+                listener.incoming().flatten().for_each(|mut s| drop(s.write_all(b"hello")));
             });
         }
         let datagrams = name

@@ -48,9 +48,8 @@ pub(crate) const LIST: &[(&str, Attempt)] = &[
     ("unix-abstract", |w| hello(UnixStream::connect_addr(&SocketAddr::from_abstract_name(&w.rest[3])?)?)),
     ("shell-tcp", |w| {
         let line = format!("exec 3<>/dev/tcp/127.0.0.1/{} && head -c 5 <&3", w.number(0));
-        let output = match std::process::Command::new("bash").args(["-c", &line]).output() {
-            Ok(output) => output,
-            Err(_) => return Err(senseless("no bash here")),
+        let Ok(output) = std::process::Command::new("bash").args(["-c", &line]).output() else {
+            return Err(senseless("no bash here"));
         };
         if output.stdout == b"hello" { Ok(()) } else { Err(held("nothing came")) }
     }),
