@@ -67,6 +67,12 @@ pub enum Command {
     /// Read, check and repair the Synapse language
     #[command(flatten)]
     Language(language::LanguageCommand),
+    /// Run a command in the sandbox, or see what the sandbox is here
+    Sandbox {
+        /// What to do
+        #[command(subcommand)]
+        command: SandboxCommand,
+    },
     /// Write shell completions to standard output
     Completions {
         /// The shell
@@ -74,6 +80,54 @@ pub enum Command {
     },
     /// Write the manual page to standard output
     Man,
+}
+
+/// What to do with the sandbox.
+#[derive(Debug, Subcommand)]
+pub enum SandboxCommand {
+    /// Run a command in it. Ends with the command's code; 124 its time was up, 125 the sandbox could not be set up, 126
+    /// the command cannot be run, 127 there is no such command
+    Run {
+        /// What it may touch
+        #[command(flatten)]
+        boundary: BoundaryFlags,
+        /// Seconds it may take; 600 when absent
+        #[arg(long, value_name = "SECONDS")]
+        time: Option<u64>,
+        /// The command and its arguments
+        #[arg(last = true, required = true, value_name = "COMMAND")]
+        command: Vec<String>,
+    },
+    /// Show what a command may touch here, how that is enforced, and why not better
+    Explain {
+        /// What it may touch
+        #[command(flatten)]
+        boundary: BoundaryFlags,
+        /// For people, or for programs
+        #[arg(long, value_enum, default_value_t)]
+        format: Form,
+    },
+}
+
+/// What a command in the sandbox may touch, beside the folder it runs in.
+#[derive(Debug, Clone, Args)]
+pub struct BoundaryFlags {
+    /// How it is enforced: none, landlock or namespaces. The best there is when absent, and nothing runs when it is not
+    /// reached
+    #[arg(long)]
+    pub tier: Option<mica_sandbox::Tier>,
+    /// A host it may reach: example.org, *.example.org, example.org:8443. Can be given several times
+    #[arg(long, value_name = "HOST")]
+    pub net: Vec<mica_sandbox::Host>,
+    /// Grant hosts also where the kernel can only check the port
+    #[arg(long, requires = "net")]
+    pub weak_net: bool,
+    /// One more folder or file it may write. Can be given several times
+    #[arg(long, value_name = "PATH")]
+    pub write: Vec<PathBuf>,
+    /// It writes nothing but temporary files
+    #[arg(long, conflicts_with = "write")]
+    pub read_only: bool,
 }
 
 /// What to do with sessions.

@@ -12,5 +12,6 @@ pub mod language;
 pub mod lsp;
 pub mod models;
 pub mod outline;
+pub mod sandbox;
 pub mod sessions;
 pub mod trust;

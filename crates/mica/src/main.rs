@@ -34,6 +34,7 @@ mod questions;
 mod reach;
 mod render;
 mod rpc;
+mod runner;
 mod sources;
 mod surroundings;
 mod switching;
@@ -44,6 +45,10 @@ mod work;
 
 #[allow(clippy::print_stderr, reason = "a program speaks")]
 fn main() -> ExitCode {
+    // The sandbox starts this program again to build a boundary around itself, before it has threads.
+    if mica_sandbox::stub::is_called(std::env::args_os()) {
+        return mica_sandbox::stub::run();
+    }
     let cli = Cli::parse();
     // The language needs no runtime, no settings and no home.
     if let Some(Command::Language(command)) = &cli.command {
@@ -57,6 +62,11 @@ fn main() -> ExitCode {
             return Exit::Error.into();
         }
     };
+    if let Some(Command::Sandbox { command }) = &cli.command {
+        let exit = runtime.block_on(commands::sandbox::run(command, cli.run.directory.as_deref()));
+        runtime.shutdown_background();
+        return exit;
+    }
     let exit = runtime.block_on(run(&cli)).unwrap_or_else(|error| {
         eprintln!("mica: {}", told(&error));
         Exit::Error
@@ -83,6 +93,8 @@ async fn run(cli: &Cli) -> Result<Exit> {
     let surroundings = Surroundings::look(cli.run.directory.as_deref())?;
     let text = match &cli.command {
         None => return Box::pin(work(cli, &surroundings)).await,
+        // It has exit codes of its own, and is run before.
+        Some(Command::Sandbox { .. }) => return Ok(Exit::Error),
         Some(Command::Rpc) => return rpc(cli, &surroundings).await,
         Some(Command::Language(command)) => return Ok(commands::language::run(command, None)),
         Some(Command::Completions { shell }) => {

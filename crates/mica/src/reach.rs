@@ -20,6 +20,7 @@ use toml::{Table, Value};
 
 use crate::cli::RunFlags;
 use crate::config::Values;
+use crate::runner::Runner;
 use crate::surroundings::Surroundings;
 
 /// What models there are, and where.
@@ -207,7 +208,7 @@ pub fn means(values: &Values, surroundings: &Surroundings) -> Result<Means> {
     let transport: Arc<dyn Transport> = Arc::new(HttpTransport::new()?);
     let clock: Arc<dyn Clock> = Arc::new(std::time::SystemTime::now);
     let azure = mica_ai::auth::Surroundings::look_up(|name| surroundings.variable(name));
-    let identity = Arc::new(azure.chain(&transport, &clock, None));
+    let identity = Arc::new(azure.chain(&transport, &clock, Some(Arc::new(Runner::new(surroundings)))));
     let idle = Duration::from_secs(values.limits.idle.unwrap_or(120));
     Ok(Means {
         transport,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mica_ai::{Request, User};
+use mica_sandbox::{Sandbox, Stub, Tier};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +41,7 @@ impl Finding {
 /// Looks at everything.
 pub async fn run(flags: &RunFlags, surroundings: &Surroundings, ask: bool) -> Vec<Finding> {
     let mut findings = vec![Finding::good("folder", surroundings.folder.display().to_string())];
+    findings.push(sandbox().await);
     let sessions = surroundings.data.join("sessions");
     findings.push(match std::fs::create_dir_all(&sessions) {
         Ok(()) => Finding::good("sessions", sessions.display().to_string()),
@@ -108,6 +110,21 @@ pub async fn run(flags: &RunFlags, surroundings: &Surroundings, ask: bool) -> Ve
         Finding::good("answer", "not asked for: `mica doctor --ask` asks the model one short question")
     });
     findings
+}
+
+/// How commands are confined here.
+async fn sandbox() -> Finding {
+    let report = Sandbox::negotiate(Stub::this_program()).await.report().clone();
+    let found = format!("{}: {}", report.tier, report.tier.about());
+    match report.tier {
+        Tier::Namespaces => Finding::good("sandbox", found),
+        Tier::Landlock => Finding::good("sandbox", format!("{found}. Not enforced: {}", report.reasons())),
+        Tier::None => Finding::bad(
+            "sandbox",
+            format!("{found}. Not enforced: {}", report.reasons()),
+            "use a Linux kernel with Landlock (5.13 or newer, and named in /sys/kernel/security/lsm)",
+        ),
+    }
 }
 
 async fn asked(

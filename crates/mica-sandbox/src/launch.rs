@@ -1,0 +1,347 @@
+//! Starting the stub and handing it the plan.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+use tempfile::TempDir;
+use tokio::io::{AsyncWriteExt, Interest};
+use tokio::net::unix::pipe;
+use tokio::net::{TcpListener, UnixStream};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::boundary::{Boundary, Network, Weak};
+use crate::child::{Child, Stream};
+use crate::command::{Command, Streaming};
+use crate::error::SandboxError;
+use crate::network::{Log, Proxy};
+use crate::plan::{Plan, Reachable, Report};
+use crate::sandbox::Sandbox;
+use crate::stub;
+use crate::supervise::{self, Supervisor};
+use crate::tier::Tier;
+
+/// Building a boundary takes milliseconds; a machine under load may need a while.
+const SET_UP: Duration = Duration::from_secs(20);
+/// Pieces of output that wait for somebody to take them.
+const WAITING: usize = 64;
+/// The largest line of a report.
+const LINE: usize = 64 * 1024;
+/// Says to a command that it runs in a sandbox, and to the sandbox which processes are the command's.
+pub(crate) const MARK: &str = "MICA_SANDBOX";
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+pub(crate) async fn spawn(
+    sandbox: &Sandbox,
+    command: Command,
+    boundary: &Boundary,
+    cancel: CancellationToken,
+) -> Result<Child, SandboxError> {
+    let tier = sandbox.tier();
+    let cancel = cancel.child_token();
+    let end = cancel.clone().drop_guard();
+    let held = (tier == Tier::Namespaces).then(|| sandbox.holder.hold(&boundary.held));
+    let temporary = temporary(boundary, tier)?;
+    let log = Log::default();
+    let proxying = CancellationToken::new();
+    let stop_proxy = proxying.clone().drop_guard();
+    let (reachable, hosts) = reachable(boundary, tier, &log, &proxying).await?;
+    let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let plan = plan(&command, boundary, tier, temporary.as_ref(), reachable, &mark)?;
+
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(SandboxError::io("no socket"))?;
+    let process = start(&sandbox.stub.0, theirs.into())?;
+    let pipes = Pipes::new(&command).map_err(SandboxError::io("no pipe"))?;
+    ours.set_nonblocking(true).map_err(SandboxError::io("no socket"))?;
+    let mut control = Control::new(ours).map_err(SandboxError::io("no socket"))?;
+    control
+        .hand_over(&pipes.theirs, &plan)
+        .await
+        .map_err(SandboxError::io("the stub did not take the plan"))?;
+    let Pipes { theirs, input, output, errors } = pipes;
+    drop(theirs);
+
+    let started = tokio::time::timeout(SET_UP, async {
+        loop {
+            match control.report().await {
+                Some(Report::Listener) => {
+                    if let (Some(listener), Some(hosts)) = (control.listener(), &hosts) {
+                        let proxy = Proxy::new(hosts.clone(), log.clone());
+                        tokio::spawn(proxy.serve(listener, proxying.clone()));
+                    }
+                }
+                Some(Report::Started) => return Ok(()),
+                Some(Report::Failed { stage, reason, errno }) => {
+                    return Err(failed(&command.program, stage, reason, errno));
+                }
+                Some(Report::Ended { .. }) | None => {
+                    return Err(SandboxError::SetUp {
+                        stage: "stub".to_owned(),
+                        reason: "it ended without a word; is the program one that calls the stub first?"
+                            .to_owned(),
+                    });
+                }
+            }
+        }
+    });
+    started.await.map_err(|_| SandboxError::SetUp {
+        stage: "stub".to_owned(),
+        reason: format!("it was not ready within {} s", SET_UP.as_secs()),
+    })??;
+
+    let (sender, chunks) = mpsc::channel(WAITING);
+    let (output, raw) = match command.streaming {
+        Streaming::Chunks => (Some(output), None),
+        Streaming::Pipe => (None, Some(output)),
+    };
+    let supervisor = Supervisor {
+        process,
+        control,
+        tier,
+        mark,
+        folder: command.folder,
+        boundary: boundary.clone(),
+        cancel: cancel.clone(),
+        log,
+        readers: vec![
+            output.map(|pipe| supervise::read(pipe, Stream::Output, sender.clone())),
+            Some(supervise::read(errors, Stream::Errors, sender)),
+        ],
+        _stop_proxy: stop_proxy,
+        _temporary: temporary,
+        _held: held,
+    };
+    let supervisor = tokio::spawn(supervisor.run());
+    Ok(Child { chunks, input, output: raw, supervisor, cancel, _end: end, tier })
+}
+
+fn failed(program: &str, stage: String, reason: String, errno: Option<i32>) -> SandboxError {
+    let program = program.to_owned();
+    match (stage.as_str(), errno) {
+        ("exec", Some(libc::ENOENT)) => SandboxError::NotFound { program },
+        ("exec", _) => SandboxError::NotRunnable { program, reason },
+        _ => SandboxError::SetUp { stage, reason },
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "this is the crate that starts processes")]
+fn start(stub: &Path, socket: OwnedFd) -> Result<tokio::process::Child, SandboxError> {
+    tokio::process::Command::new(stub)
+        .arg(stub::ARGUMENT)
+        .env_clear()
+        .stdin(Stdio::from(socket))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // What a person types at the program, Ctrl-C included, is for the program.
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(SandboxError::io("the stub could not be started"))
+}
+
+/// A folder for temporary files where there is no mount for it.
+fn temporary(boundary: &Boundary, tier: Tier) -> Result<Option<TempDir>, SandboxError> {
+    if tier == Tier::Namespaces {
+        return Ok(None);
+    }
+    let made = tempfile::Builder::new().prefix("mica-box-").tempdir_in(&boundary.temporary);
+    made.map(Some).map_err(SandboxError::io("no private folder for temporary files"))
+}
+
+async fn reachable(
+    boundary: &Boundary,
+    tier: Tier,
+    log: &Log,
+    cancel: &CancellationToken,
+) -> Result<(Reachable, Option<Vec<crate::network::Host>>), SandboxError> {
+    match (&boundary.network, tier) {
+        (Network::Off, _) => Ok((Reachable::Nothing, None)),
+        (Network::Open, _) => Ok((Reachable::Everything, None)),
+        (Network::Hosts { hosts, .. }, Tier::Namespaces) => Ok((Reachable::Inside, Some(hosts.clone()))),
+        (Network::Hosts { weak: Weak::Refuse, .. }, Tier::Landlock) => {
+            let reason = "Landlock knows ports and no addresses, so a program that ignores the proxy could reach any host \
+                          on its port";
+            Err(SandboxError::Grant { tier, reason })
+        }
+        (Network::Hosts { weak: Weak::Refuse, .. }, Tier::None) => {
+            Err(SandboxError::Grant { tier, reason: "nothing would keep a program from ignoring the proxy" })
+        }
+        (Network::Hosts { hosts, weak: Weak::Accept }, _) => {
+            let listener = TcpListener::bind(("127.0.0.1", 0))
+                .await
+                .map_err(SandboxError::io("no port for the proxy"))?;
+            let port = listener.local_addr().map_err(SandboxError::io("no port for the proxy"))?.port();
+            tokio::spawn(Proxy::new(hosts.clone(), log.clone()).serve(listener, cancel.clone()));
+            Ok((Reachable::Port(port), None))
+        }
+    }
+}
+
+fn plan(
+    command: &Command,
+    boundary: &Boundary,
+    tier: Tier,
+    temporary: Option<&TempDir>,
+    network: Reachable,
+    mark: &str,
+) -> Result<Plan, SandboxError> {
+    let real = |path: &PathBuf| path.canonicalize().ok();
+    let mut environment = boundary.environment.clone();
+    let mut writable: Vec<PathBuf> = boundary.writable.iter().filter_map(real).collect();
+    let folder = command.folder.canonicalize().map_err(|error| SandboxError::Path {
+        path: command.folder.clone(),
+        reason: format!("a command cannot run there: {error}"),
+    })?;
+    let own = match temporary {
+        Some(folder) => {
+            let path = folder.path().canonicalize().map_err(SandboxError::io("no private folder"))?;
+            writable.push(path.clone());
+            path
+        }
+        None => PathBuf::from("/tmp"),
+    };
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        environment.insert(name.to_owned(), own.to_string_lossy().into_owned());
+    }
+    environment.insert(MARK.to_owned(), mark.to_owned());
+    // A hidden place may be a link; both ends are hidden.
+    let mut hidden = boundary.hidden.clone();
+    hidden.extend(boundary.hidden.iter().filter_map(real));
+    hidden.sort();
+    hidden.dedup();
+    let text = |path: &PathBuf| path.to_str().is_none();
+    let all =
+        writable.iter().chain(&boundary.readable).chain(&boundary.frozen).chain(&hidden).chain([&folder]);
+    if let Some(path) = { all }.find(|path| text(path)) {
+        return Err(SandboxError::Path { path: path.clone(), reason: "its name is not UTF-8".to_owned() });
+    }
+    Ok(Plan {
+        tier,
+        program: command.program.clone(),
+        arguments: command.arguments.clone(),
+        environment,
+        folder,
+        readable: boundary.readable.iter().filter_map(real).collect(),
+        writable,
+        frozen: boundary.frozen.clone(),
+        held: boundary.held.clone(),
+        hidden,
+        shared: boundary.shared.clone(),
+        network,
+        unix_sockets: boundary.unix_sockets,
+        limits: boundary.limits.clone(),
+    })
+}
+
+/// The command's streams, both ends of each.
+struct Pipes {
+    theirs: [OwnedFd; 3],
+    input: Option<pipe::Sender>,
+    output: pipe::Receiver,
+    errors: pipe::Receiver,
+}
+
+impl Pipes {
+    fn new(command: &Command) -> std::io::Result<Self> {
+        let (output, their_output) = std::io::pipe()?;
+        let (errors, their_errors) = std::io::pipe()?;
+        let (their_input, input) = if command.takes_input {
+            let (theirs, ours) = std::io::pipe()?;
+            (OwnedFd::from(theirs), Some(pipe::Sender::from_owned_fd(ours.into())?))
+        } else {
+            (OwnedFd::from(std::fs::File::open("/dev/null")?), None)
+        };
+        Ok(Self {
+            theirs: [their_input, their_output.into(), their_errors.into()],
+            input,
+            output: pipe::Receiver::from_owned_fd(output.into())?,
+            errors: pipe::Receiver::from_owned_fd(errors.into())?,
+        })
+    }
+}
+
+/// The program's end of the socket to the stub.
+#[derive(Debug)]
+pub(crate) struct Control {
+    socket: UnixStream,
+    received: Vec<u8>,
+    listener: Option<OwnedFd>,
+}
+
+impl Control {
+    fn new(socket: std::os::unix::net::UnixStream) -> std::io::Result<Self> {
+        Ok(Self { socket: UnixStream::from_std(socket)?, received: Vec::new(), listener: None })
+    }
+
+    async fn hand_over(&mut self, streams: &[OwnedFd; 3], plan: &Plan) -> std::io::Result<()> {
+        let text = serde_json::to_vec(plan)?;
+        let length = u32::try_from(text.len()).map_err(std::io::Error::other)?;
+        self.socket
+            .async_io(Interest::WRITABLE, || {
+                let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+                let mut control = SendAncillaryBuffer::new(&mut space);
+                let descriptors = streams.each_ref().map(AsFd::as_fd);
+                control.push(SendAncillaryMessage::ScmRights(&descriptors));
+                sendmsg(&self.socket, &[IoSlice::new(b"P")], &mut control, SendFlags::NOSIGNAL)?;
+                Ok(())
+            })
+            .await?;
+        self.socket.write_all(&length.to_le_bytes()).await?;
+        self.socket.write_all(&text).await
+    }
+
+    /// Sends an order. A stub that is gone needs none.
+    pub(crate) async fn order(&mut self, order: crate::plan::Order) {
+        let _ = self.socket.write_all(&[order as u8]).await;
+    }
+
+    /// The next report; none when the stub is gone. Can be dropped while it waits.
+    pub(crate) async fn report(&mut self) -> Option<Report> {
+        loop {
+            if let Some(end) = self.received.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.received.drain(..=end).collect();
+                return serde_json::from_slice(&line).ok();
+            }
+            let (socket, listener) = (&self.socket, &mut self.listener);
+            let mut buffer = [0u8; 4096];
+            let read = socket.async_io(Interest::READABLE, || {
+                let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+                let mut control = RecvAncillaryBuffer::new(&mut space);
+                let got = recvmsg(socket, &mut [IoSliceMut::new(&mut buffer)], &mut control, RECEIVE)?;
+                for message in control.drain() {
+                    if let RecvAncillaryMessage::ScmRights(mut descriptors) = message {
+                        *listener = descriptors.next();
+                    }
+                }
+                Ok(got.bytes)
+            });
+            match read.await {
+                Ok(read) if read > 0 && self.received.len() < LINE => {
+                    self.received.extend(buffer.iter().take(read));
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn listener(&mut self) -> Option<TcpListener> {
+        let listener = std::net::TcpListener::from(self.listener.take()?);
+        listener.set_nonblocking(true).ok()?;
+        TcpListener::from_std(listener).ok()
+    }
+}
+
+#[cfg(target_os = "linux")]
+const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const RECEIVE: RecvFlags = RecvFlags::empty();

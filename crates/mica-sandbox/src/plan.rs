@@ -1,0 +1,92 @@
+//! What goes between the program and the stub, over one socket: a plan in, orders in, reports out.
+//!
+//! A plan is a length and JSON; an order is a byte; a report is a line of JSON. Descriptors travel beside the first
+//! byte of a plan and beside the report that announces a listener.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::boundary::{Limits, UnixSockets};
+use crate::tier::Tier;
+
+/// The largest plan: arguments and environment have their own limits in the kernel, around a fifth of this.
+pub(crate) const LARGEST: u32 = 16 << 20;
+
+/// Everything the stub needs to know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) tier: Tier,
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) folder: PathBuf,
+    pub(crate) readable: Vec<PathBuf>,
+    pub(crate) writable: Vec<PathBuf>,
+    pub(crate) frozen: Vec<PathBuf>,
+    pub(crate) held: Vec<PathBuf>,
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) shared: Vec<PathBuf>,
+    pub(crate) network: Reachable,
+    pub(crate) unix_sockets: UnixSockets,
+    pub(crate) limits: Limits,
+}
+
+/// The network as the stub sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Reachable {
+    Nothing,
+    /// A proxy on the host's loopback.
+    Port(u16),
+    /// A proxy that listens inside: the stub makes the socket and hands it out.
+    Inside,
+    Everything,
+}
+
+/// What the stub is told while the command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Ask everything to end.
+    Terminate = b'T' as isize,
+    /// End everything.
+    Kill = b'K' as isize,
+}
+
+/// What the stub tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// The socket for the proxy comes with this.
+    Listener,
+    /// The command runs.
+    Started,
+    /// Nothing was run.
+    Failed { stage: String, reason: String, errno: Option<i32> },
+    /// The command ended, and everything it started with it.
+    Ended { code: Option<i32>, signal: Option<i32>, usage: Usage },
+}
+
+/// What a command used, with everything it started and waited for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Processor time in its own code, in microseconds.
+    pub user_us: u64,
+    /// Processor time in the kernel, in microseconds.
+    pub system_us: u64,
+    /// The most memory that one of its processes held, in bytes.
+    pub max_resident: u64,
+}
+
+/// The variables that send programs to the proxy.
+pub(crate) fn proxy_variables(port: u16) -> Vec<(String, String)> {
+    let url = format!("http://127.0.0.1:{port}");
+    let both = |name: &str, value: &str| {
+        [(name.to_owned(), value.to_owned()), (name.to_ascii_lowercase(), value.to_owned())]
+    };
+    let mut variables = Vec::new();
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+        variables.extend(both(name, &url));
+    }
+    variables.extend(both("NO_PROXY", "localhost,127.0.0.1,::1"));
+    variables
+}

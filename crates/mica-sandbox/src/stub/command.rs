@@ -1,0 +1,103 @@
+//! The last steps of the command's own process: streams, limits, rights, filters, and then it is the command.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use super::Stop;
+use super::channel::Streams;
+use crate::boundary::Limits;
+use crate::plan::Plan;
+use crate::tier::Tier;
+
+/// Becomes the command. Coming back means that it did not.
+pub(crate) fn become_it(plan: &Plan, streams: Streams) -> Stop {
+    match prepare(plan, streams) {
+        // A trial: the boundary stands, and there is nothing to run in it.
+        Ok(()) if plan.program.is_empty() => super::raw::exit(0),
+        Ok(()) => exec(plan),
+        Err(stop) => stop,
+    }
+}
+
+fn prepare(plan: &Plan, streams: Streams) -> Result<(), Stop> {
+    // A session of its own has no terminal, so nothing can be typed into the user's.
+    rustix::process::setsid().map_err(Stop::at("session"))?;
+    let [input, output, errors] = streams;
+    rustix::stdio::dup2_stdin(&input).map_err(Stop::at("streams"))?;
+    rustix::stdio::dup2_stdout(&output).map_err(Stop::at("streams"))?;
+    rustix::stdio::dup2_stderr(&errors).map_err(Stop::at("streams"))?;
+    drop((input, output, errors));
+    rustix::process::chdir(&plan.folder).map_err(Stop::at(format!("folder {}", plan.folder.display())))?;
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    limit(&plan.limits, plan.tier)?;
+    #[cfg(target_os = "linux")]
+    {
+        if plan.tier == Tier::None {
+            let _ = rustix::thread::set_no_new_privs(true);
+        } else {
+            super::capabilities::give_up(plan.tier)?;
+            rustix::thread::set_no_new_privs(true).map_err(Stop::at("privileges"))?;
+            super::files::confine(plan)?;
+            super::syscalls::confine(plan)?;
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    if plan.tier != Tier::None {
+        return Err(Stop::new("tier", "only the tier none exists on this system"));
+    }
+    Ok(())
+}
+
+#[allow(clippy::disallowed_methods, reason = "this is the crate that starts processes")]
+fn exec(plan: &Plan) -> Stop {
+    let mut command = Command::new(&plan.program);
+    command.args(&plan.arguments).env_clear().envs(&plan.environment);
+    Stop::at("exec")(command.exec())
+}
+
+fn limit(limits: &Limits, tier: Tier) -> Result<(), Stop> {
+    // The kernel warns at the first figure and ends the process at the second.
+    set(Resource::Cpu, limits.cpu_seconds, 1)?;
+    set(Resource::Fsize, limits.file_size, 0)?;
+    set(Resource::Nofile, limits.open_files, 0)?;
+    set(Resource::Core, Some(0), 0)?;
+    // Private memory that can be written. The address space would be the wrong measure: Java and JavaScript reserve far
+    // more of it than they use.
+    set(Resource::Data, limits.memory, 0)?;
+    #[cfg(target_os = "linux")]
+    if let Some(processes) = limits.processes {
+        // A user namespace has a count of its own. Without one, everything else that the user runs counts, too.
+        // Nobody counts root's, so nobody has to know how many there are.
+        let counts = tier != Tier::Namespaces && !rustix::process::getuid().is_root();
+        let others = if counts { tasks_of_user() } else { 0 };
+        set(Resource::Nproc, Some(processes + others), 0)?;
+    }
+    let _ = tier;
+    Ok(())
+}
+
+fn set(resource: Resource, limit: Option<u64>, more: u64) -> Result<(), Stop> {
+    let Some(limit) = limit else { return Ok(()) };
+    // A limit that is in force already is never raised.
+    let old = rustix::process::getrlimit(resource).maximum;
+    let under = |figure: u64| old.map_or(figure, |old| old.min(figure));
+    setrlimit(resource, Rlimit { current: Some(under(limit)), maximum: Some(under(limit + more)) })
+        .map_err(Stop::at(format!("limit {resource:?}")))
+}
+
+/// Threads of all processes of this user. The count of links of `/proc/<pid>/task` is theirs and two more.
+#[cfg(target_os = "linux")]
+fn tasks_of_user() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::getuid().as_raw();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.parse::<u32>().is_ok()))
+        .filter_map(|entry| std::fs::metadata(entry.path().join("task")).ok())
+        .filter(|task| task.uid() == user)
+        .map(|task| task.nlink().saturating_sub(2))
+        .sum()
+}

@@ -1,0 +1,224 @@
+//! The keeper: the command's parent. It waits, hands on orders, and sees to it that nothing is left when it ends.
+//!
+//! With namespaces it is the first process of its process namespace, and the kernel ends all others with it. Without,
+//! it is a subreaper: whatever loses its parent becomes its child, so nothing gets away by forking twice.
+
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, WaitOptions, wait, waitpid};
+
+use super::channel::{Channel, Streams};
+use super::raw::{self, Side};
+use super::{Stop, command};
+use crate::plan::{Order, Plan, Reachable, Report, Usage, proxy_variables};
+use crate::tier::Tier;
+
+/// How often children that lost their parents are looked for. They are zombies, which cost a row in a table.
+const REAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 250_000_000 };
+
+/// The life of the stub.
+pub(crate) fn stub() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    raw::close_from(3)?;
+    let mut channel = Channel::take()?;
+    let (plan, streams) = channel.plan()?;
+    let kept = match plan.tier {
+        #[cfg(target_os = "linux")]
+        Tier::Namespaces => super::namespaces::enter(&plan, &mut channel, streams),
+        #[cfg(not(target_os = "linux"))]
+        Tier::Namespaces => Err(Stop::new("namespaces", "there are none on this system")),
+        Tier::None | Tier::Landlock => {
+            become_subreaper().and_then(|()| keep(plan, &mut channel, streams, Reach::Family))
+        }
+    };
+    if let Err(Stop { stage, reason, errno }) = kept {
+        channel.report(&Report::Failed { stage, reason, errno });
+        return Err(std::io::ErrorKind::Other.into());
+    }
+    Ok(())
+}
+
+/// Whom signals go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All that descend from this process.
+    Family,
+    /// All that are in this process namespace.
+    #[cfg(target_os = "linux")]
+    Namespace,
+}
+
+#[cfg(target_os = "linux")]
+fn become_subreaper() -> Result<(), Stop> {
+    if !raw::one_thread() {
+        return Err(Stop::new("threads", "the stub has more than one thread: call it first thing in main"));
+    }
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(Stop::at("subreaper"))?;
+    hide();
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn become_subreaper() -> Result<(), Stop> {
+    Ok(())
+}
+
+/// Nobody looks into the keeper: it holds the socket to the program.
+#[cfg(target_os = "linux")]
+pub(crate) fn hide() {
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+/// Runs the command and everything it starts to the end.
+pub(crate) fn keep(
+    mut plan: Plan,
+    channel: &mut Channel,
+    streams: Streams,
+    reach: Reach,
+) -> Result<(), Stop> {
+    if let Reachable::Port(port) = plan.network {
+        plan.environment.extend(proxy_variables(port));
+    }
+    let (failures, tell) = std::io::pipe().map_err(Stop::at("pipe"))?;
+    let child = match raw::fork().map_err(Stop::at("fork"))? {
+        Side::Child => {
+            drop(failures);
+            let Stop { stage, reason, errno } = command::become_it(&plan, streams);
+            let told = serde_json::to_vec(&Report::Failed { stage, reason, errno }).unwrap_or_default();
+            let _ = rustix::io::write(&tell, &told);
+            raw::exit(127);
+        }
+        Side::Parent(child) => child,
+    };
+    drop(tell);
+    drop(streams);
+    let told = until_end(&failures)?;
+    if !told.is_empty() {
+        let _ = waitpid(Pid::from_raw(child), WaitOptions::empty());
+        return Err(match serde_json::from_slice(&told) {
+            Ok(Report::Failed { stage, reason, errno }) => Stop { stage, reason, errno },
+            _ => Stop::new("start", "the command's process ended while it was set up"),
+        });
+    }
+    drop(failures);
+    channel.report(&Report::Started);
+    let status = watch(child, channel, reach)?;
+    if reach == Reach::Family {
+        end_family(channel);
+    }
+    channel.report(&Report::Ended { code: status.code(), signal: status.signal(), usage: usage() });
+    Ok(())
+}
+
+/// Reads what the child says before it becomes the command. The pipe closes by itself when it does.
+fn until_end(pipe: &std::io::PipeReader) -> Result<Vec<u8>, Stop> {
+    let mut told = Vec::new();
+    let mut buffer = [0u8; 4096];
+    loop {
+        match rustix::io::read(pipe, &mut buffer) {
+            Ok(0) => return Ok(told),
+            Ok(read) => told.extend(buffer.iter().take(read)),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(Stop::at("start")(error)),
+        }
+    }
+}
+
+/// Waits for the command, and does what it is told meanwhile.
+fn watch(child: i32, channel: &mut Channel, reach: Reach) -> Result<ExitStatus, Stop> {
+    #[cfg(target_os = "linux")]
+    let ended = Pid::from_raw(child).ok_or_else(|| Stop::new("wait", "no process")).and_then(|pid| {
+        rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).map_err(Stop::at("pidfd"))
+    })?;
+    loop {
+        if let Some(status) = reap(Some(child)) {
+            return Ok(status);
+        }
+        let has_order = {
+            let mut watched = vec![PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN)];
+            #[cfg(target_os = "linux")]
+            watched.push(PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN));
+            match poll(&mut watched, Some(&REAP)) {
+                Ok(_) => watched.first().is_some_and(|order| !order.revents().is_empty()),
+                Err(rustix::io::Errno::INTR) => false,
+                Err(error) => return Err(Stop::at("wait")(error)),
+            }
+        };
+        if has_order {
+            match channel.order() {
+                Some(order) if order == Order::Terminate as u8 => signal_all(child, libc::SIGTERM, reach),
+                // An end of the channel is an end of the program, and nobody is left to wait for the command.
+                _ => signal_all(child, libc::SIGKILL, reach),
+            }
+        }
+    }
+}
+
+/// Waits for all children that have ended, and answers how one of them did.
+fn reap(wanted: Option<i32>) -> Option<ExitStatus> {
+    while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+        if Some(pid.as_raw_nonzero().get()) == wanted {
+            return Some(ExitStatus::from_raw(status.as_raw()));
+        }
+    }
+    None
+}
+
+fn signal_all(child: i32, signal: i32, reach: Reach) {
+    match reach {
+        #[cfg(target_os = "linux")]
+        Reach::Namespace => {
+            let _ = raw::kill(-1, signal);
+            // What is stopped cannot end.
+            let _ = raw::kill(-1, libc::SIGCONT);
+        }
+        Reach::Family => {
+            #[cfg(target_os = "linux")]
+            for member in super::family::descendants() {
+                let _ = raw::kill(member, signal);
+                let _ = raw::kill(member, libc::SIGCONT);
+            }
+            // Elsewhere, the group that the command leads is all that can be found.
+            let _ = raw::kill(-child, signal);
+            let _ = raw::kill(child, signal);
+        }
+    }
+}
+
+/// Ends everybody that is left. Each round stops all, so that nobody forks behind its back, and then ends them.
+fn end_family(channel: &mut Channel) {
+    let _ = channel;
+    #[cfg(target_os = "linux")]
+    loop {
+        // No child is left: nobody who descends from here is.
+        match wait(WaitOptions::NOHANG) {
+            Err(_) => return,
+            Ok(Some(_)) => continue,
+            Ok(None) => {}
+        }
+        for signal in [libc::SIGSTOP, libc::SIGKILL] {
+            for member in super::family::descendants() {
+                let _ = raw::kill(member, signal);
+            }
+        }
+        // All that were found are ending, so this waits for no longer than the kernel needs.
+        let _ = wait(WaitOptions::empty());
+    }
+}
+
+fn usage() -> Usage {
+    let (user, system, resident) = raw::children_usage();
+    let micros = |time: libc::timeval| {
+        u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
+    };
+    // Linux counts in kilobytes, macOS in bytes.
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    Usage {
+        user_us: micros(user),
+        system_us: micros(system),
+        max_resident: u64::try_from(resident).unwrap_or(0) * unit,
+    }
+}

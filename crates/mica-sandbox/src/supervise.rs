@@ -1,0 +1,191 @@
+//! Watching a command from outside: its time, its end, its output, and that nothing is left.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use tempfile::TempDir;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::boundary::Boundary;
+use crate::child::{Chunk, Stream};
+use crate::denial::{self, Denial};
+use crate::held::Held;
+use crate::launch::Control;
+use crate::network::{Log, Refusal};
+use crate::outcome::{self, Ended, How, Limit};
+use crate::plan::{Order, Report, Usage};
+use crate::tier::Tier;
+
+/// The largest piece of output.
+const PIECE: usize = 32 * 1024;
+/// What is kept of standard error to explain denials.
+const TAIL: usize = 16 * 1024;
+/// How long the keeper has after it was told to end everything, before it is ended itself.
+const LAST: Duration = Duration::from_secs(5);
+/// How long output may take when everything that could write it has ended.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// Reads a stream to its end, and answers its last bytes. When nobody takes the pieces any more, it reads on: a command
+/// must not be stopped by a reader that went away.
+pub(crate) fn read(mut pipe: pipe::Receiver, stream: Stream, to: mpsc::Sender<Chunk>) -> JoinHandle<Vec<u8>> {
+    tokio::spawn(async move {
+        let mut tail = VecDeque::new();
+        let mut buffer = BytesMut::with_capacity(PIECE);
+        loop {
+            buffer.reserve(PIECE);
+            match (&mut pipe).take(PIECE as u64).read_buf(&mut buffer).await {
+                Ok(read) if read > 0 => {}
+                _ => return tail.into(),
+            }
+            let bytes = buffer.split().freeze();
+            if stream == Stream::Errors {
+                tail.extend(bytes.iter().copied());
+                let over = tail.len().saturating_sub(TAIL);
+                tail.drain(..over);
+            }
+            let _ = to.send(Chunk { stream, bytes }).await;
+        }
+    })
+}
+
+/// Everything that lives as long as a command.
+pub(crate) struct Supervisor {
+    pub(crate) process: tokio::process::Child,
+    pub(crate) control: Control,
+    pub(crate) tier: Tier,
+    pub(crate) mark: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) boundary: Boundary,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) log: Log,
+    pub(crate) readers: Vec<Option<JoinHandle<Vec<u8>>>>,
+    pub(crate) _stop_proxy: DropGuard,
+    pub(crate) _temporary: Option<TempDir>,
+    pub(crate) _held: Option<Held>,
+}
+
+impl Supervisor {
+    pub(crate) async fn run(mut self) -> Ended {
+        let began = Instant::now();
+        let (how, usage) = self.watch(began).await;
+        // The stub ends when everything in it has.
+        if timeout(LAST, self.process.wait()).await.is_err() {
+            let _ = self.process.kill().await;
+        }
+        if how == How::Lost {
+            sweep(&self.mark);
+        }
+        let elapsed = began.elapsed();
+        let mut tail = Vec::new();
+        for reader in self.readers.iter_mut().flatten() {
+            match timeout(DRAIN, &mut *reader).await {
+                Ok(read) => tail.extend(read.unwrap_or_default()),
+                Err(_) => reader.abort(),
+            }
+        }
+        let network = self.log.take();
+        let mut denials = Vec::new();
+        if how == How::Signalled(libc::SIGSYS) {
+            denials.push(Denial::Call);
+        }
+        if self.tier != Tier::None {
+            let hosts = network
+                .iter()
+                .filter(|asked| matches!(asked.refused, Some(Refusal::NotListed | Refusal::Private(_))));
+            denials.extend(
+                hosts.map(|asked| Denial::Network { host: Some(format!("{}:{}", asked.host, asked.port)) }),
+            );
+            denials.extend(denial::find(&String::from_utf8_lossy(&tail), &self.folder, &self.boundary));
+        }
+        Ended { how, usage, elapsed, denials, network, tier: self.tier }
+    }
+
+    async fn watch(&mut self, began: Instant) -> (How, Usage) {
+        let far = Duration::from_secs(86_400 * 365);
+        let limits = self.boundary.limits.clone();
+        let deadline = began + limits.wall.unwrap_or(far);
+        let mut cause = None;
+        let mut escalate: Option<(Instant, Step)> = None;
+        loop {
+            let next = escalate.map_or(began + far, |(at, _)| at);
+            tokio::select! {
+                report = self.control.report() => match report {
+                    Some(Report::Ended { code, signal, usage }) => {
+                        let seen = outcome::how(code, signal, &usage, limits.cpu_seconds);
+                        return (cause.unwrap_or(seen), usage);
+                    }
+                    Some(_) => {}
+                    None => return (cause.unwrap_or(How::Lost), Usage::default()),
+                },
+                () = self.cancel.cancelled(), if cause.is_none() => {
+                    cause = Some(How::Cancelled);
+                    self.control.order(Order::Terminate).await;
+                    escalate = Some((Instant::now() + limits.grace, Step::Kill));
+                }
+                () = sleep_until(deadline), if cause.is_none() => {
+                    cause = Some(How::Limit(Limit::Wall));
+                    self.control.order(Order::Terminate).await;
+                    escalate = Some((Instant::now() + limits.grace, Step::Kill));
+                }
+                () = sleep_until(next), if escalate.is_some() => match escalate.map(|(_, step)| step) {
+                    Some(Step::Kill) => {
+                        self.control.order(Order::Kill).await;
+                        escalate = Some((Instant::now() + LAST, Step::KillKeeper));
+                    }
+                    _ => {
+                        let _ = self.process.start_kill();
+                        escalate = None;
+                    }
+                },
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Kill,
+    KillKeeper,
+}
+
+/// Ends what a keeper left that was ended from outside. The mark is in the environment of everything it kept, unless it
+/// was taken out; that is the weak spot of a keeper without a process namespace, and somebody else had to end it first.
+fn sweep(mark: &str) {
+    #[cfg(target_os = "linux")]
+    {
+        let wanted = format!("{}={mark}", crate::launch::MARK);
+        for _ in 0..100 {
+            let marked = marked(wanted.as_bytes());
+            if marked.is_empty() {
+                return;
+            }
+            for signal in [libc::SIGSTOP, libc::SIGKILL] {
+                for pid in &marked {
+                    let _ = crate::stub::raw::kill(*pid, signal);
+                }
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = mark;
+}
+
+#[cfg(target_os = "linux")]
+fn marked(wanted: &[u8]) -> Vec<i32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|pid| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
+        })
+        .collect()
+}

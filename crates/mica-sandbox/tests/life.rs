@@ -1,0 +1,251 @@
+//! The life of a command: output, input, time, limits, its end, and what is left. In every tier that is reached here.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "the outside world of a test has files and processes, and a test stops at the first surprise"
+)]
+
+mod stage;
+
+use std::time::Duration;
+
+use mica_sandbox::{
+    Boundary, Command, Denial, Host, How, Limit, Network, SandboxError, Stream, Streaming, Tier, Weak,
+};
+use stage::{Stage, World};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
+
+/// Runs a shell line.
+async fn shell(stage: &Stage, world: &World, boundary: &Boundary, line: &str) -> mica_sandbox::Finished {
+    let command = Command::new("sh", world.project()).arguments(["-c", line]);
+    stage.sandbox.run_to_end(command, boundary, 64 * 1024, CancellationToken::new()).await.unwrap()
+}
+
+async fn stages() -> Vec<Stage> {
+    let mut stages = Vec::new();
+    for tier in Tier::ALL {
+        stages.extend(Stage::new(tier).await);
+    }
+    stages
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn output_codes_and_signals() {
+    for stage in stages().await {
+        let world = World::new(&stage, "");
+        let boundary = world.boundary();
+        let finished = shell(&stage, &world, &boundary, "echo out; echo err >&2; exit 7").await;
+        assert_eq!((finished.output.text().as_str(), finished.errors.text().as_str()), ("out\n", "err\n"));
+        assert_eq!(finished.ended.how, How::Exited(7));
+        assert_eq!(finished.ended.tier, stage.sandbox.tier());
+        assert!(finished.ended.usage.max_resident > 100_000, "{:?}", finished.ended.usage);
+        let finished = shell(&stage, &world, &boundary, "kill -9 $$").await;
+        assert_eq!(finished.ended.how, How::Signalled(9));
+        let finished = stage.run(&world, "flood", &boundary).await;
+        assert_eq!(finished.ended.how, How::Exited(0));
+        assert_eq!(finished.output.dropped, (32 << 20) + 11 - 64 * 1024, "the middle of a flood is dropped");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn programs_that_cannot_be_run() {
+    for stage in stages().await {
+        let world = World::new(&stage, "");
+        let run = |program: String| {
+            let command = Command::new(program, world.project());
+            let (sandbox, boundary) = (stage.sandbox.clone(), world.boundary());
+            async move { sandbox.run_to_end(command, &boundary, 10, CancellationToken::new()).await.unwrap_err() }
+        };
+        assert!(matches!(run("no-such-program".to_owned()).await, SandboxError::NotFound { .. }));
+        let file = world.project().join("file").to_string_lossy().into_owned();
+        assert!(matches!(run(file).await, SandboxError::NotRunnable { .. }));
+        let nowhere = Command::new("true", world.root.join("nowhere"));
+        let error = stage.sandbox.run_to_end(nowhere, &world.boundary(), 10, CancellationToken::new()).await;
+        assert!(matches!(error, Err(SandboxError::Path { .. })));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_speaks_a_protocol() {
+    for stage in stages().await {
+        let world = World::new(&stage, "");
+        let command = Command::new("cat", world.project()).with_input().streaming(Streaming::Pipe);
+        let mut child =
+            stage.sandbox.spawn(command, &world.boundary(), CancellationToken::new()).await.unwrap();
+        let (mut input, mut output) = (child.take_input().unwrap(), child.take_output().unwrap());
+        for word in ["one\n", "two\n"] {
+            input.write_all(word.as_bytes()).await.unwrap();
+            let mut echo = [0u8; 4];
+            output.read_exact(&mut echo).await.unwrap();
+            assert_eq!(&echo, word.as_bytes());
+        }
+        drop(input);
+        assert_eq!(child.wait().await.how, How::Exited(0));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn time_is_up_for_those_who_do_not_listen() {
+    for stage in stages().await {
+        let world = World::new(&stage, "");
+        let mut boundary = world.boundary();
+        boundary.limits.wall = Some(Duration::from_millis(500));
+        boundary.limits.grace = Duration::from_millis(200);
+        for name in ["sleep", "sleep-deaf"] {
+            let finished = stage.run(&world, name, &boundary).await;
+            assert_eq!(finished.ended.how, How::Limit(Limit::Wall), "{name}");
+            assert_eq!(finished.output.text(), "ready\n");
+            assert_eq!(world.left(), Vec::<String>::new(), "{name} in {}", stage.sandbox.tier());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cancelled_and_dropped_commands_end() {
+    for stage in stages().await {
+        let world = World::new(&stage, "");
+        let mut boundary = world.boundary();
+        boundary.limits.grace = Duration::from_millis(100);
+        let cancel = CancellationToken::new();
+        let mut child =
+            stage.sandbox.spawn(world.command("sleep-deaf"), &boundary, cancel.clone()).await.unwrap();
+        let first = child.next().await.unwrap();
+        assert_eq!((first.stream, first.bytes.as_ref()), (Stream::Output, &b"ready\n"[..]));
+        cancel.cancel();
+        assert_eq!(child.wait().await.how, How::Cancelled);
+        assert_eq!(world.left(), Vec::<String>::new());
+
+        let mut child = stage
+            .sandbox
+            .spawn(world.command("sleep-deaf"), &boundary, CancellationToken::new())
+            .await
+            .unwrap();
+        child.next().await.unwrap();
+        drop(child);
+        let gone = async {
+            while !world.left().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), gone).await.expect("a dropped command goes on");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn limits_hold() {
+    for stage in stages().await {
+        let world = World::new(&stage, "");
+        let mut boundary = world.boundary();
+        boundary.limits.memory = Some(256 << 20);
+        boundary.limits.file_size = Some(8 << 20);
+        boundary.limits.open_files = Some(256);
+        boundary.limits.processes = Some(310);
+        boundary.limits.temporary = Some(16 << 20);
+        boundary.limits.cpu_seconds = Some(1);
+        let private = stage.sandbox.tier() == Tier::Namespaces;
+        // The kernel counts root's processes only in a process namespace.
+        let forks = if private || !stage.is_root { How::Exited(1) } else { How::Exited(0) };
+        let table = [
+            ("memory", How::Exited(1)),
+            ("huge-file", How::Limit(Limit::FileSize)),
+            ("sparse-file", How::Limit(Limit::FileSize)),
+            ("open-files", How::Exited(1)),
+            ("fill-temporary", if private { How::Exited(1) } else { How::Exited(0) }),
+            ("raise-limits", How::Exited(1)),
+            ("fork-bomb", forks),
+            ("processor", How::Limit(Limit::Cpu)),
+        ];
+        for (name, expect) in table {
+            // Root raises limits as long as it has its rights.
+            if name == "raise-limits" && stage.sandbox.tier() == Tier::None {
+                continue;
+            }
+            let finished = stage.run(&world, name, &boundary).await;
+            assert_eq!(
+                finished.ended.how,
+                expect,
+                "{name} in {}: {}",
+                stage.sandbox.tier(),
+                finished.output.text()
+            );
+            assert_eq!(world.left(), Vec::<String>::new(), "{name} in {}", stage.sandbox.tier());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn denials_are_explained() {
+    for stage in stages().await.into_iter().filter(|stage| stage.sandbox.tier() != Tier::None) {
+        let world = World::new(&stage, "");
+        let boundary = world.boundary();
+        let key = world.root.join("home/.ssh/id_rsa");
+        let finished = shell(&stage, &world, &boundary, &format!("cat {}", key.display())).await;
+        assert_eq!(finished.ended.denials, [Denial::Read { path: key }]);
+        let out = world.root.join("outside/new");
+        let finished = shell(&stage, &world, &boundary, &format!("echo x > {}", out.display())).await;
+        assert_eq!(finished.ended.denials, [Denial::Write { path: out }]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_grant_reaches_its_hosts_and_no_others() {
+    for stage in stages().await {
+        let world = World::new(&stage, "");
+        let mut boundary = world.boundary();
+        let host: Host = format!("localhost:{}", stage::host_port()).parse().unwrap();
+        let grant = |weak| Network::Hosts { hosts: vec![host.clone()], weak };
+        boundary.network = grant(Weak::Refuse);
+        let tier = stage.sandbox.tier();
+        if tier != Tier::Namespaces {
+            let refused =
+                stage.sandbox.run_to_end(world.command("tcp"), &boundary, 10, CancellationToken::new()).await;
+            assert!(matches!(refused, Err(SandboxError::Grant { .. })));
+        }
+        boundary.network = grant(Weak::Accept);
+        let around = if tier == Tier::None { How::Exited(0) } else { How::Exited(1) };
+        let table = [
+            ("proxy-listed", How::Exited(0)),
+            ("proxy-unlisted", How::Exited(1)),
+            ("proxy-number", How::Exited(1)),
+            ("proxy-other-port", How::Exited(1)),
+            ("proxy-around", around),
+            ("udp", around),
+            ("unix-abstract", around),
+            ("netlink", around),
+        ];
+        for (name, expect) in table {
+            let finished = stage.run(&world, name, &boundary).await;
+            assert_eq!(finished.ended.how, expect, "{name} in {tier}: {}", finished.output.text());
+            if name == "proxy-unlisted" && tier != Tier::None {
+                assert_eq!(
+                    finished.ended.denials,
+                    [Denial::Network { host: Some("example.org:443".to_owned()) }]
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn read_only_is_read_only() {
+    for stage in stages().await.into_iter().filter(|stage| stage.sandbox.tier() != Tier::None) {
+        let world = World::new(&stage, "");
+        let boundary = world.boundary().read_only();
+        assert_eq!(stage.run(&world, "inside-write", &boundary).await.ended.how, How::Exited(1));
+        assert_eq!(stage.run(&world, "inside-read", &boundary).await.ended.how, How::Exited(0));
+        assert_eq!(stage.run(&world, "inside-temporary", &boundary).await.ended.how, How::Exited(0));
+    }
+}
+
+#[test]
+fn the_same_as_an_ordinary_user() {
+    let tests =
+        ["output_codes", "time_is_up", "cancelled_and", "limits_hold", "denials_are", "a_grant", "read_only"];
+    stage::as_ordinary_user(&tests);
+}
