@@ -42,6 +42,7 @@ mod glob;
 pub mod mode;
 pub mod repeats;
 pub mod rules;
+pub mod shell;
 pub mod validate;
 
 pub use budget::{Budget, Limits};

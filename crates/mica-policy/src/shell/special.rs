@@ -1,0 +1,661 @@
+//! Commands that a table cannot describe: those that run others, and those with a language of their own.
+
+use super::judge::{Around, Found, Judging};
+use super::options::read;
+use super::sed::{awk_is_plain, sed_is_plain};
+use super::spec::{Effect, Role, Spec};
+use super::state::Dirs;
+use super::word::{Arg, Piece};
+use super::{Class, Finding};
+
+impl Judging<'_> {
+    /// Judges a command by its handler. False where the table is to go on.
+    pub(super) fn special(
+        &self,
+        special: &str,
+        spec: &Spec,
+        id: &str,
+        args: &[Arg],
+        around: &Around,
+        found: &mut Found,
+    ) -> bool {
+        match special {
+            "wrapper" => self.wrapper(spec, id, args, around, found),
+            "env" => self.env(spec, id, args, around, found),
+            "xargs" => self.xargs(spec, args, around, found),
+            "find" => self.find(id, args, around, found),
+            "shell" => self.shell(id, args, around, found),
+            "interpreter" => self.interpreter(spec, id, args, around, found),
+            "sed" => return self.sed(spec, args, around, found),
+            "awk" => return self.awk(spec, args, found),
+            "tar" => self.tar(spec, args, around, found),
+            "dd" => self.dd(args, around, found),
+            "kill" => return kill(args, found),
+            "git" => self.git(spec, args, around, found),
+            "git-config" => self.git_config(spec, id, args, found),
+            "source" => self.source(args, around, found),
+            "grep" | "rg" => self.grep(special == "rg", spec, id, args, around, found),
+            "remote" => {
+                for arg in args.iter().filter(|arg| !arg.known_start().starts_with('-')) {
+                    self.path(arg, Role::List, false, around, found);
+                }
+                return false;
+            }
+            "exec" if args.is_empty() => {}
+            "exec" => self.wrapper(spec, id, args, around, found),
+            _ => return false,
+        }
+        true
+    }
+
+    fn inside(&self, argv: &[Arg], around: &Around, found: &mut Found) {
+        self.argv(argv, &Around { depth: around.depth + 1, ..around.clone() }, found);
+    }
+
+    /// `nice -n 5 COMMAND`, `timeout 5 COMMAND`.
+    fn wrapper(&self, spec: &Spec, id: &str, args: &[Arg], around: &Around, found: &mut Found) {
+        let given = read(spec, args);
+        for (effect, because) in &given.effects {
+            self.effect(*effect, id, because, "", found);
+        }
+        for (role, file) in &given.files {
+            self.path(file, *role, false, around, found);
+        }
+        if given.look {
+            return;
+        }
+        let inner = given.operands.get(spec.skip..).unwrap_or(&[]);
+        if given.operands.iter().take(spec.skip).any(|arg| arg.splits) {
+            found.add(
+                Finding::ask("opaque", format!("the command that {id} runs is known only when it runs"))
+                    .lasting(),
+            );
+        }
+        self.effect(spec.effect, id, &spec.because, &spec.instead, found);
+        self.inside(inner, around, found);
+    }
+
+    fn env(&self, spec: &Spec, id: &str, args: &[Arg], around: &Around, found: &mut Found) {
+        let given = read(spec, args);
+        for (effect, because) in &given.effects {
+            self.effect(*effect, id, because, "", found);
+        }
+        let mut around = around.clone();
+        if let Some(folder) = given.value(&["-C", "--chdir"]) {
+            around.dirs = moved(&around.dirs, folder);
+        }
+        let is_assignment = |arg: &&Arg| arg.known_start().find('=').is_some_and(|at| at > 0);
+        let assigns: Vec<(String, Arg)> = given
+            .operands
+            .iter()
+            .take_while(is_assignment)
+            .filter_map(|arg| {
+                arg.known_start()
+                    .split_once('=')
+                    .map(|(name, _)| (name.to_owned(), arg.after(name.len() + 1)))
+            })
+            .collect();
+        self.variables_of(&assigns, found);
+        let inner = given.operands.get(assigns.len()..).unwrap_or(&[]);
+        self.inside(inner, &around, found);
+    }
+
+    fn xargs(&self, spec: &Spec, args: &[Arg], around: &Around, found: &mut Found) {
+        let given = read(spec, args);
+        for (role, file) in &given.files {
+            self.path(file, *role, false, around, found);
+        }
+        let replaced =
+            given.value(&["-I", "--replace", "-i"]).map(|value| value.literal().unwrap_or("{}").to_owned());
+        let mut inner: Vec<Arg> = Vec::new();
+        for arg in &given.operands {
+            match (&replaced, arg.literal()) {
+                (Some(mark), Some(text)) if !mark.is_empty() && text.contains(mark.as_str()) => {
+                    let mut with = Arg { at: arg.at.clone(), ..Arg::default() };
+                    for (index, text) in text.split(mark.as_str()).enumerate() {
+                        if index > 0 {
+                            with.pieces.push(Piece::Unknown { name: None, number: false });
+                        }
+                        if !text.is_empty() {
+                            with.pieces.push(Piece::Text(text.to_owned()));
+                        }
+                    }
+                    inner.push(with);
+                }
+                _ => inner.push(arg.clone()),
+            }
+        }
+        if inner.is_empty() {
+            return;
+        }
+        if replaced.is_none() {
+            inner.push(Arg::unknown());
+        }
+        self.inside(&inner, &Around { fed: true, ..around.clone() }, found);
+    }
+
+    fn find(&self, id: &str, args: &[Arg], around: &Around, found: &mut Found) {
+        let begins_test = |arg: &Arg| arg.known_start().starts_with(['-', '(', '!', ',']);
+        let mut at = args
+            .iter()
+            .take_while(|arg| {
+                matches!(arg.literal(), Some("-L" | "-H" | "-P")) || arg.known_start().starts_with("-O")
+            })
+            .count();
+        let mut starts: Vec<Arg> = Vec::new();
+        while let Some(arg) = args.get(at).filter(|arg| !begins_test(arg)) {
+            if arg.is_open() {
+                let reason = format!("{id} is given words that are known only when it runs");
+                found.add(Finding::ask("dynamic-argument", reason).looking());
+            }
+            self.path(arg, Role::List, false, around, found);
+            starts.push(Arg { tree: true, ..arg.clone() });
+            at += 1;
+        }
+        if starts.is_empty() {
+            starts.push(Arg { tree: true, ..Arg::known(".") });
+        }
+        while let Some(arg) = args.get(at) {
+            at += 1;
+            match arg.literal() {
+                Some("-delete") => {
+                    for start in &starts {
+                        self.path(start, Role::Delete, false, around, found);
+                    }
+                    found.add(
+                        Finding::ask("find -delete", "find deletes what it finds".to_owned()).destructive(),
+                    );
+                }
+                Some("-fprint" | "-fprint0" | "-fls" | "-fprintf") => {
+                    if let Some(file) = args.get(at) {
+                        self.path(file, Role::Write, false, around, found);
+                    }
+                    at += 1;
+                }
+                Some("-files0-from" | "-newer" | "-samefile") => {
+                    if let Some(file) = args.get(at) {
+                        self.path(file, Role::List, false, around, found);
+                    }
+                    at += 1;
+                }
+                Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                    let rest = args.get(at..).unwrap_or(&[]);
+                    let length = rest
+                        .iter()
+                        .enumerate()
+                        .position(|(index, arg)| {
+                            arg.literal() == Some(";")
+                                || (arg.literal() == Some("+")
+                                    && rest.get(index.wrapping_sub(1)).and_then(Arg::literal) == Some("{}"))
+                        })
+                        .unwrap_or(rest.len());
+                    self.found_files(rest.get(..length).unwrap_or(&[]), &starts, around, found);
+                    at += length + 1;
+                }
+                Some(_) => {}
+                None if arg.is_open() => {
+                    let reason = format!("{id} is given words that are known only when it runs");
+                    found.add(Finding::ask("dynamic-argument", reason).lasting());
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// The command of `-exec`, once for each folder that is searched.
+    fn found_files(&self, inner: &[Arg], starts: &[Arg], around: &Around, found: &mut Found) {
+        for start in starts {
+            let argv: Vec<Arg> = inner
+                .iter()
+                .map(|arg| match arg.literal() {
+                    Some("{}") => start.clone(),
+                    Some(text) if text.contains("{}") => {
+                        Arg { pieces: vec![Piece::Unknown { name: None, number: false }], ..Arg::default() }
+                    }
+                    _ => arg.clone(),
+                })
+                .collect();
+            if inner.first().and_then(Arg::literal).is_some_and(|name| name.contains("{}")) {
+                found.add(
+                    Finding::ask("program-file", "it runs the files that find finds".to_owned()).lasting(),
+                );
+                return;
+            }
+            self.inside(&argv, around, found);
+        }
+    }
+
+    /// `bash`, `sh` and their like.
+    fn shell(&self, id: &str, args: &[Arg], around: &Around, found: &mut Found) {
+        let mut at = 0;
+        let (mut script, mut stdin, mut check) = (false, false, false);
+        while let Some(arg) = args.get(at) {
+            let Some(text) = arg.literal() else { break };
+            if matches!(text, "--version" | "--help") {
+                return;
+            }
+            if text == "--" || text == "-" {
+                at += 1;
+                break;
+            }
+            if let Some(name) = text.strip_prefix("--") {
+                at += 1;
+                if matches!(name, "rcfile" | "init-file") {
+                    found.add(
+                        Finding::ask("run-script", format!("{id} reads a file of settings first")).lasting(),
+                    );
+                    at += 1;
+                }
+                continue;
+            }
+            let Some(flags) = text.strip_prefix(['-', '+']) else { break };
+            at += 1;
+            at += flags.chars().filter(|flag| matches!(flag, 'o' | 'O')).count();
+            script |= flags.contains('c');
+            stdin |= flags.contains('s');
+            check |= flags.contains('n');
+            if flags.contains('i') {
+                found.add(Finding::blocked(
+                    "floor.interactive-shell",
+                    format!("{id} -i waits for a person at a terminal"),
+                ));
+            }
+        }
+        let operand = args.get(at);
+        if script {
+            found.add(
+                Finding::ask(
+                    "nested-shell",
+                    format!("{id} -c is a shell in a shell; the command can be given directly"),
+                )
+                .lasting(),
+            );
+            match operand.map(Arg::literal) {
+                Some(Some(text)) => self.script(text, around, found),
+                _ => found.add(
+                    Finding::ask("opaque", "the script it evaluates is known only when it runs".to_owned())
+                        .lasting(),
+                ),
+            }
+            return;
+        }
+        if let Some(file) = operand.filter(|_| !stdin) {
+            self.path(file, Role::Read, false, around, found);
+            if !check {
+                found.add(
+                    Finding::ask(
+                        "run-script",
+                        format!("{id} runs the script {}, which is not looked at here", file.shown()),
+                    )
+                    .lasting(),
+                );
+            }
+            return;
+        }
+        match around.input.as_ref().map(Arg::literal) {
+            Some(Some(text)) => {
+                found.add(
+                    Finding::ask(
+                        "nested-shell",
+                        format!("{id} is a shell in a shell; the commands can be given directly"),
+                    )
+                    .lasting(),
+                );
+                self.script(text, around, found);
+            }
+            Some(None) => found.add(
+                Finding::ask("opaque", "the script it evaluates is known only when it runs".to_owned())
+                    .lasting(),
+            ),
+            None if around.fed => {
+                let reason = format!(
+                    "{id} runs whatever it is fed; instead: save it to a file, look at it, and run that"
+                );
+                found.add(Finding::blocked("floor.piped-shell", reason));
+            }
+            None => {
+                let reason = format!(
+                    "{id} alone waits for a person at a terminal; instead: give the commands directly"
+                );
+                found.add(Finding::blocked("floor.interactive-shell", reason));
+            }
+        }
+    }
+
+    fn interpreter(&self, spec: &Spec, id: &str, args: &[Arg], around: &Around, found: &mut Found) {
+        let given = read(spec, args);
+        if given.look {
+            return;
+        }
+        let code =
+            given.has(&["-c", "-e", "-E", "-n", "-p", "-r", "-m", "--eval", "--print", "--run", "--command"]);
+        if let Some(file) = given.operands.first().filter(|_| !code) {
+            self.path(file, Role::Read, false, around, found);
+        } else if !code && !around.fed {
+            let reason =
+                format!("{id} alone waits for a person at a terminal; instead: run a file, or give the code");
+            found.add(Finding::blocked("floor.interactive-shell", reason));
+            return;
+        }
+        found.add(Finding::ask("run-code", format!("{id} runs code that is not looked at here")).lasting());
+    }
+
+    fn sed(&self, spec: &Spec, args: &[Arg], around: &Around, found: &mut Found) -> bool {
+        let given = read(spec, args);
+        if given.look {
+            return true;
+        }
+        let mut operands = given.operands.iter();
+        let mut scripts: Vec<&Arg> = given
+            .options
+            .iter()
+            .filter(|(name, _)| matches!(name.as_str(), "-e" | "--expression"))
+            .filter_map(|(_, value)| value.as_ref())
+            .collect();
+        if given.has(&["-f", "--file"]) {
+            found.add(
+                Finding::ask("sed", "sed runs a script of a file, which may run commands".to_owned())
+                    .lasting(),
+            );
+        } else if scripts.is_empty() {
+            scripts.extend(operands.next());
+        }
+        for script in scripts {
+            if !script.literal().is_some_and(sed_is_plain) {
+                let reason = "sed can run commands and write files, and this script may".to_owned();
+                found.add(Finding::ask("sed", reason).lasting());
+            }
+        }
+        let in_place = given.has(&["-i", "--in-place"]);
+        for file in operands {
+            self.path(file, if in_place { Role::Write } else { Role::Read }, false, around, found);
+            if in_place {
+                found.findings.iter_mut().for_each(|finding| finding.coverable = false);
+            }
+        }
+        if given.open {
+            found.add(
+                Finding::ask(
+                    "dynamic-argument",
+                    "sed is given words that are known only when it runs".to_owned(),
+                )
+                .lasting(),
+            );
+        }
+        true
+    }
+
+    fn grep(
+        &self,
+        skips_hidden: bool,
+        spec: &Spec,
+        id: &str,
+        args: &[Arg],
+        around: &Around,
+        found: &mut Found,
+    ) {
+        let given = read(spec, args);
+        for (effect, because) in &given.effects {
+            self.effect(*effect, id, because, "", found);
+        }
+        for (role, file) in &given.files {
+            self.path(file, *role, false, around, found);
+        }
+        if given.open {
+            let reason = format!("{id} is given words that are known only when it runs");
+            found.add(Finding::ask("dynamic-argument", reason).looking());
+        }
+        let by_option = given.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
+        let files = given.operands.get(usize::from(!by_option)..).unwrap_or(&[]);
+        // What is left out or let in by name is not looked at by those names.
+        let chosen = given.has(&["--include", "-g", "--glob", "-t", "--type"])
+            || given
+                .value(&["--exclude"])
+                .and_then(Arg::literal)
+                .is_some_and(|name| name.starts_with(".env"));
+        let unrestricted =
+            given.options.iter().filter(|(name, _)| name == "-u" || name == "--unrestricted").count();
+        let hidden = given.has(&["--hidden", "-.", "--no-ignore"]) || unrestricted > 1;
+        let tree = if skips_hidden { hidden && !chosen } else { given.tree && !chosen };
+        for file in files {
+            self.path(file, Role::Read, tree, around, found);
+        }
+        if files.is_empty() && tree && (!around.fed || given.tree) {
+            self.path(&Arg::known("."), Role::Read, true, around, found);
+        }
+    }
+
+    fn awk(&self, spec: &Spec, args: &[Arg], found: &mut Found) -> bool {
+        let given = read(spec, args);
+        if given.look {
+            return true;
+        }
+        let file = given.has(&["-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec"]);
+        let program = given.operands.first().and_then(Arg::literal);
+        if file || !program.is_some_and(awk_is_plain) {
+            let reason = "awk can run commands and write files, and this program may".to_owned();
+            found.add(Finding::ask("awk", reason).lasting());
+        }
+        false
+    }
+
+    fn tar(&self, spec: &Spec, args: &[Arg], around: &Around, found: &mut Found) {
+        // The old form has its letters without a dash.
+        let mut args = args.to_vec();
+        if let Some(first) = args.first_mut() {
+            if let Some(text) = first
+                .literal()
+                .filter(|text| !text.starts_with('-') && text.chars().all(|sign| sign.is_ascii_alphabetic()))
+            {
+                *first = Arg::known(format!("-{text}"));
+            }
+        }
+        let given = read(spec, &args);
+        for (effect, because) in &given.effects {
+            self.effect(*effect, "tar", because, "", found);
+        }
+        let archive = given.value(&["-f", "--file"]);
+        let mut there = around.clone();
+        if let Some(folder) = given.value(&["-C", "--directory"]) {
+            there.dirs = moved(&there.dirs, folder);
+        }
+        if given.has(&["-t", "--list"]) {
+            archive.into_iter().for_each(|file| self.path(file, Role::Read, false, around, found));
+        } else if given.has(&["-x", "--extract", "--get"]) {
+            archive.into_iter().for_each(|file| self.path(file, Role::Read, false, around, found));
+            if given.has(&["-P", "--absolute-names"]) {
+                found.add(Finding::blocked(
+                    "floor.write-outside",
+                    "tar -P unpacks to wherever the archive says".to_owned(),
+                ));
+            }
+            self.path(&Arg::known("./unpacked"), Role::Write, false, &there, found);
+            found.add(Finding::ask("tar", "tar unpacks files over what is there".to_owned()).lasting());
+        } else {
+            archive.into_iter().for_each(|file| self.path(file, Role::Write, false, around, found));
+            for file in &given.operands {
+                self.path(file, Role::Read, true, &there, found);
+            }
+            if given.has(&["--remove-files"]) {
+                found.add(Finding::ask("tar", "tar deletes what it has packed".to_owned()).destructive());
+            }
+        }
+        if given.open {
+            found.add(
+                Finding::ask(
+                    "dynamic-argument",
+                    "tar is given words that are known only when it runs".to_owned(),
+                )
+                .lasting(),
+            );
+        }
+    }
+
+    fn dd(&self, args: &[Arg], around: &Around, found: &mut Found) {
+        let mut writes = false;
+        for arg in args {
+            let start = arg.known_start();
+            if start.starts_with("of=") {
+                writes = true;
+                self.path(&arg.after(3), Role::Write, false, around, found);
+            } else if start.starts_with("if=") {
+                self.path(&arg.after(3), Role::Read, false, around, found);
+            } else if arg.is_open() {
+                found.add(
+                    Finding::ask(
+                        "dynamic-argument",
+                        "dd is given words that are known only when it runs".to_owned(),
+                    )
+                    .lasting(),
+                );
+            }
+        }
+        if writes {
+            found.findings.iter_mut().for_each(|finding| {
+                finding.coverable = false;
+                finding.destructive |= finding.class == Class::Ask;
+            });
+        }
+    }
+
+    fn source(&self, args: &[Arg], around: &Around, found: &mut Found) {
+        if let Some(file) = args.first() {
+            self.path(file, Role::Read, false, around, found);
+        }
+        found.add(
+            Finding::ask("run-script", "it runs a script that is not looked at here".to_owned()).lasting(),
+        );
+    }
+
+    fn git(&self, spec: &Spec, args: &[Arg], around: &Around, found: &mut Found) {
+        let given = read(spec, args);
+        let mut around = around.clone();
+        for (name, value) in &given.options {
+            let Some(value) = value else { continue };
+            match name.as_str() {
+                "-C" | "--work-tree" => around.dirs = moved(&around.dirs, value),
+                "--git-dir" => {
+                    let plain = value.literal().is_some_and(|dir| dir == ".git" || dir == "./.git");
+                    if !plain {
+                        found.add(
+                            Finding::ask(
+                                "git --git-dir",
+                                "git would use the settings of another folder, which may run commands"
+                                    .to_owned(),
+                            )
+                            .lasting(),
+                        );
+                    }
+                }
+                "-c" | "--config-env" => {
+                    let key = value.known_start().split('=').next().unwrap_or("").to_ascii_lowercase();
+                    let harmless = [
+                        "color.",
+                        "core.quotepath",
+                        "core.abbrev",
+                        "log.",
+                        "user.name",
+                        "user.email",
+                        "advice.",
+                        "column.",
+                        "diff.renames",
+                        "status.",
+                        "init.defaultbranch",
+                    ];
+                    if name == "--config-env"
+                        || key.is_empty()
+                        || !harmless.iter().any(|known| key.starts_with(known))
+                    {
+                        found.add(
+                            Finding::ask("git -c", format!("the setting {key} can make git run commands"))
+                                .lasting(),
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
+        let from = found.findings.len();
+        for operand in given.operands.iter().skip(1) {
+            // `HEAD:.env` is a file, too.
+            if let Some((_, path)) = operand
+                .literal()
+                .and_then(|text| text.rsplit_once(':'))
+                .filter(|(before, _)| !before.contains('/'))
+            {
+                self.path(&Arg::known(path), Role::List, false, &around, found);
+            }
+        }
+        self.given(spec, "git", &given, &around, found);
+        let changes =
+            found.findings.iter().skip(from).any(|finding| finding.class == Class::Ask && !finding.looking);
+        let elsewhere = around.dirs.known.iter().find(|dir| !self.is_ours(dir));
+        if let Some(dir) = elsewhere.filter(|_| changes) {
+            found.add(Finding::blocked(
+                "floor.write-outside",
+                format!("git would change {dir}, which is outside the project"),
+            ));
+        }
+    }
+
+    fn git_config(&self, spec: &Spec, id: &str, args: &[Arg], found: &mut Found) {
+        let given = read(spec, args);
+        let operands: Vec<&str> = given.operands.iter().filter_map(Arg::literal).collect();
+        let listed = given.look || matches!(operands.first(), Some(&("list" | "get")));
+        if listed
+            || (given.operands.len() == 1
+                && !given.has(&[
+                    "--unset",
+                    "--unset-all",
+                    "-e",
+                    "--edit",
+                    "--remove-section",
+                    "--rename-section",
+                    "--add",
+                    "--replace-all",
+                ]))
+        {
+            return;
+        }
+        let key = operands
+            .iter()
+            .find(|word| word.contains('.'))
+            .map(|key| key.to_ascii_lowercase())
+            .unwrap_or_default();
+        let names_only = ["user.name", "user.email"].contains(&key.as_str()) || key.starts_with("color.");
+        if names_only && !given.has(&["--global", "--system", "--file", "-f"]) {
+            self.effect(Effect::Change, id, "changes the settings of the repository", "", found);
+            found.findings.iter_mut().for_each(|finding| finding.coverable = false);
+            return;
+        }
+        let reason = "git config changes settings that decide what git runs later".to_owned();
+        found.add(Finding::blocked("floor.vcs-config", reason));
+    }
+}
+
+fn moved(dirs: &Dirs, folder: &Arg) -> Dirs {
+    folder.literal().map_or_else(Dirs::anywhere, |folder| dirs.moved(folder))
+}
+
+fn kill(args: &[Arg], found: &mut Found) -> bool {
+    let targets: Vec<&str> = args.iter().filter_map(Arg::literal).collect();
+    if matches!(targets.first(), Some(&("-l" | "-L" | "--list" | "--table"))) {
+        return true;
+    }
+    // A number with a dash in second place is a group; the first such word is the signal.
+    let mut signal_seen = false;
+    for target in &targets {
+        if target.starts_with('-') && !signal_seen && *target != "--" {
+            signal_seen = true;
+            continue;
+        }
+        signal_seen |= *target == "--";
+        if matches!(*target, "1" | "-1" | "0" | "-0") {
+            found.add(Finding::blocked("floor.kill", "it would end every process it can reach".to_owned()));
+        }
+    }
+    if targets.as_slice() == ["-1"] {
+        found.add(Finding::blocked("floor.kill", "it would end every process it can reach".to_owned()));
+    }
+    false
+}
