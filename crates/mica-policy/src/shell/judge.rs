@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::facts::{ShellFacts, is_below, tidied};
-use super::options::{Given, read};
+use super::options::{Given, read, read_with};
 use super::paths::{Ground, fits};
 use super::spec::{Effect, Role, Spec};
 use super::split::{Access, Command, Split, split_in};
@@ -242,8 +242,13 @@ impl Judging<'_> {
 
     /// Variables that hold secrets by their names, and are not set here.
     fn secret_variables(&self, argv: &[Arg], found: &mut Found) {
+        let printed = argv.first().and_then(Arg::literal) == Some("printenv");
         for piece in argv.iter().flat_map(|arg| &arg.pieces) {
-            let Piece::Unknown { name: Some(name), number: false } = piece else { continue };
+            let name = match piece {
+                Piece::Unknown { name: Some(name), number: false } => name,
+                Piece::Text(name) if printed => name,
+                _ => continue,
+            };
             let upper = name.to_ascii_uppercase();
             if self.rules.tables.places.secret_variables.iter().any(|known| fits(known, &upper)) {
                 found.add(
@@ -331,7 +336,8 @@ impl Judging<'_> {
             self.unknown_operands(args, around, found);
             return;
         };
-        self.by_spec(spec, base, args, around, found);
+        let id = if tables.of(name).is_some() { name } else { base };
+        self.by_spec(spec, id, args, around, found);
     }
 
     /// Operands of commands that nobody knows: words that look like paths must not be secrets.
@@ -384,6 +390,20 @@ impl Judging<'_> {
                 }
             }
         }
+        // Behind a word that is no sub-command, there may be options of the command itself.
+        let again;
+        let given = if spec.sub.is_empty() || given.operands.is_empty() {
+            given
+        } else {
+            again = Given { look: false, ..read_with(&spec.options, false, &given.operands) };
+            for (effect, because) in &again.effects {
+                self.effect(*effect, id, because, "", found);
+            }
+            for (role, file) in &again.files {
+                self.path(file, *role, false, around, found);
+            }
+            &again
+        };
         if given.open && !spec.any && !given.look {
             let reason = format!("{id} is given words that are known only when it runs");
             let finding = Finding::ask("dynamic-argument", reason);

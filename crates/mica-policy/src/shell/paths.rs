@@ -1,10 +1,10 @@
 //! Judges paths: where they lead, and whether what lies there may be read or written by a command.
 
+use super::Finding;
 use super::facts::{ShellFacts, is_below, tidied};
 use super::spec::{Places, Role};
 use super::state::Dirs;
 use super::word::{Arg, Piece};
-use super::Finding;
 
 /// What a path is judged with.
 pub(super) struct Ground<'a> {
@@ -195,7 +195,7 @@ impl Ground<'_> {
         } else if path == self.facts.root && role == Role::Delete {
             findings
                 .push(Finding::blocked("floor.delete-project", "it deletes the project itself".to_owned()));
-        } else if self.in_temp(path) {
+        } else if self.in_temp(path) || (role == Role::Write && self.facts.temp.contains(&path)) {
             findings.push(Finding::safe("write-temp", format!("{shown} is a temporary file")));
         } else if !self.in_project(path) {
             let reason = format!("{shown} is outside the project and the folder for temporary files");

@@ -72,6 +72,17 @@ impl Judging<'_> {
             );
         }
         self.effect(spec.effect, id, &spec.because, &spec.instead, found);
+        if spec.effect == Effect::Run {
+            // Where its options end is not known for sure, so what must never run is looked for in every place.
+            let tables = &self.rules.tables;
+            let names = given.operands.iter().filter_map(Arg::literal);
+            let forbidden =
+                names.filter(|name| tables.of(name).is_some_and(|spec| spec.effect == Effect::Forbidden));
+            for name in forbidden {
+                self.effect(Effect::Forbidden, name, "must not be run, in any way", "", found);
+            }
+            found.findings.iter_mut().for_each(|finding| finding.coverable = false);
+        }
         self.inside(inner, around, found);
     }
 
@@ -159,7 +170,8 @@ impl Judging<'_> {
             at += 1;
             match arg.literal() {
                 Some("-delete") => {
-                    for start in &starts {
+                    let before = args.get(..at).unwrap_or(&[]);
+                    for start in &narrowed(&starts, before) {
                         self.path(start, Role::Delete, false, around, found);
                     }
                     found.add(
@@ -189,7 +201,13 @@ impl Judging<'_> {
                                     && rest.get(index.wrapping_sub(1)).and_then(Arg::literal) == Some("{}"))
                         })
                         .unwrap_or(rest.len());
-                    self.found_files(rest.get(..length).unwrap_or(&[]), &starts, around, found);
+                    let before = args.get(..at).unwrap_or(&[]);
+                    self.found_files(
+                        rest.get(..length).unwrap_or(&[]),
+                        &narrowed(&starts, before),
+                        around,
+                        found,
+                    );
                     at += length + 1;
                 }
                 Some(_) => {}
@@ -324,7 +342,8 @@ impl Judging<'_> {
 
     fn interpreter(&self, spec: &Spec, id: &str, args: &[Arg], around: &Around, found: &mut Found) {
         let given = read(spec, args);
-        if given.look {
+        // Only alone: behind code or a script it is theirs.
+        if given.look && args.len() == 1 {
             return;
         }
         let code =
@@ -631,6 +650,55 @@ impl Judging<'_> {
         let reason = "git config changes settings that decide what git runs later".to_owned();
         found.add(Finding::blocked("floor.vcs-config", reason));
     }
+}
+
+/// What find hands on of the folders it goes through, by the tests before an action: everything, or files whose names
+/// fit. Tests behind the action come too late, and one that is turned around or optional narrows nothing.
+fn narrowed(starts: &[Arg], tests: &[Arg]) -> Vec<Arg> {
+    let words: Vec<Option<&str>> = tests.iter().map(Arg::literal).collect();
+    let loose = |word: &Option<&str>| matches!(word, Some("!" | "-not" | "-o" | "-or" | ",") | None);
+    if words.iter().any(loose) {
+        return starts.to_vec();
+    }
+    let named = words.iter().position(|word| matches!(word, Some("-name" | "-iname")));
+    let name = named.and_then(|at| words.get(at + 1).copied().flatten());
+    let tested = words.iter().any(|word| {
+        matches!(
+            word,
+            Some(
+                "-path"
+                    | "-regex"
+                    | "-iregex"
+                    | "-mtime"
+                    | "-mmin"
+                    | "-size"
+                    | "-empty"
+                    | "-newer"
+                    | "-wholename"
+            )
+        )
+    });
+    let below = |start: &Arg, pieces: Vec<Piece>, tree: bool| {
+        let mut below = Arg { tree, ..start.clone() };
+        below.push(Piece::Text("/".to_owned()));
+        pieces.into_iter().for_each(|piece| below.push(piece));
+        below
+    };
+    starts
+        .iter()
+        .map(|start| match name {
+            Some(name) => {
+                let sign = |sign: char| match sign {
+                    '*' | '?' => Piece::Glob(sign.to_string()),
+                    '[' | ']' => Piece::Glob("?".to_owned()),
+                    sign => Piece::Text(sign.to_string()),
+                };
+                below(start, name.chars().map(sign).collect(), false)
+            }
+            None if tested => below(start, vec![Piece::Text("found".to_owned())], true),
+            None => start.clone(),
+        })
+        .collect()
 }
 
 fn moved(dirs: &Dirs, folder: &Arg) -> Dirs {

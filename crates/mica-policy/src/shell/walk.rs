@@ -245,6 +245,10 @@ impl<'a> Walker<'a> {
                     None => options.push(Arg::unknown()),
                 }
                 let held = held_by_any(&options);
+                // The variable of a loop is set as any other: `for PATH in …`.
+                let mut command = Command::new(Vec::new(), state.dirs.clone(), node.at.clone());
+                command.assigns.push((name.clone(), Arg::unknown()));
+                self.push(command);
                 state = self.looped(state, |walker, mut state| {
                     state.set(name, held.clone());
                     walker.outcome_of(body, &state).either()
@@ -273,15 +277,20 @@ impl<'a> Walker<'a> {
                 state = ends;
             }
             Kind::Function { name, body } => self.define(name, body, &state),
-            Kind::Test(words) => self.test(words, &mut state),
-            Kind::Arith(inside) => self.arithmetic(inside, &mut state),
+            Kind::Test(words) => {
+                self.test(words, &mut state);
+                self.push(Command::new(Vec::new(), state.dirs.clone(), node.at.clone()));
+            }
+            Kind::Arith(inside) => {
+                self.arithmetic(inside, &mut state);
+                self.push(Command::new(Vec::new(), state.dirs.clone(), node.at.clone()));
+            }
             Kind::Coproc(body) => {
                 let background = std::mem::replace(&mut self.background, true);
                 self.node(body, state.clone());
                 self.background = background;
             }
         }
-        let _ = node;
         Outcome { failed: state.clone(), ok: state }
     }
 

@@ -66,7 +66,8 @@ impl Walker<'_> {
                 self.push(command);
             }
             "read" | "unset" | "mapfile" | "readarray" | "getopts" | "printf" | "let" | "wait" => {
-                self.assigned_by(&name, command.argv.get(skip + 1..).unwrap_or(&[]), &mut state);
+                let args: Vec<Arg> = command.argv.iter().skip(skip + 1).cloned().collect();
+                self.assigned_by(&name, &args, &mut state, &mut command);
                 self.push(command);
             }
             "shopt" | "set" | "alias" | "enable" | "hash" => {
@@ -76,6 +77,19 @@ impl Walker<'_> {
                 if !(shows || name == "set" && args.iter().all(is_careful_setting)) {
                     self.opaque(OpaqueReason::Reading, at);
                     state.forget_variables();
+                }
+                self.push(command);
+            }
+            "test" | "[" => {
+                // `-v` evaluates the subscript of the name it is given.
+                let tests_name = command.argv.windows(2).any(|pair| match pair {
+                    [flag, name] => {
+                        flag.literal() == Some("-v") && name.literal().is_none_or(|name| name.contains('['))
+                    }
+                    _ => false,
+                });
+                if tests_name {
+                    self.opaque(OpaqueReason::Arithmetic, at);
                 }
                 self.push(command);
             }
@@ -151,7 +165,7 @@ impl Walker<'_> {
         }
     }
 
-    fn assigned_by(&mut self, builtin: &str, args: &[Arg], state: &mut State) {
+    fn assigned_by(&mut self, builtin: &str, args: &[Arg], state: &mut State, command: &mut Command) {
         let only_named = matches!(builtin, "printf" | "wait");
         let mut takes = !only_named;
         for arg in args {
@@ -183,6 +197,9 @@ impl Walker<'_> {
             let name: String =
                 text.chars().take_while(|sign| sign.is_ascii_alphanumeric() || *sign == '_').collect();
             state.set(&name, Held::Unknown);
+            if builtin != "unset" && !name.is_empty() {
+                command.assigns.push((name, Arg::unknown()));
+            }
             takes = !only_named;
         }
     }
