@@ -240,6 +240,17 @@ impl ShellRules {
         &self.remembered
     }
 
+    /// Whether a file of this name holds secrets, for those who look through folders.
+    pub fn is_secret_name(&self, name: &str) -> bool {
+        let places = &self.tables.places;
+        !places.not_secret.iter().any(|known| paths::fits(known, name))
+            && places
+                .secret_names
+                .iter()
+                .chain(&places.secret_folders)
+                .any(|secret| paths::fits(secret, name))
+    }
+
     /// The commands that are known and what happens with them when their options say nothing else, sorted.
     pub fn known(&self) -> Vec<(Class, &str)> {
         let class = |effect| match effect {

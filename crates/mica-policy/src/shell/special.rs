@@ -346,8 +346,20 @@ impl Judging<'_> {
         if given.look && args.len() == 1 {
             return;
         }
-        let code =
-            given.has(&["-c", "-e", "-E", "-n", "-p", "-r", "-m", "--eval", "--print", "--run", "--command"]);
+        let code = given.has(&[
+            "-c",
+            "-e",
+            "-E",
+            "-n",
+            "-p",
+            "-r",
+            "-m",
+            "--eval",
+            "--print",
+            "--run",
+            "--command",
+            "-jar",
+        ]);
         if let Some(file) = given.operands.first().filter(|_| !code) {
             self.path(file, Role::Read, false, around, found);
         } else if !code && !around.fed {
