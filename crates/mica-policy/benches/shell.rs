@@ -46,7 +46,10 @@ fn main() {
     let chain = vec!["git status"; 1000].join(" && ");
     let start = Instant::now();
     black_box(judge(black_box(&chain), &facts, &rules, Mode::Edit));
-    println!("{:>9.0} ns  for each of 1000 commands in one chain", start.elapsed().as_secs_f64() * 1e9 / 1000.0);
+    println!(
+        "{:>9.0} ns  for each of 1000 commands in one chain",
+        start.elapsed().as_secs_f64() * 1e9 / 1000.0
+    );
     println!("worst {worst:.0} ns, {:.2} of the limit of {BAR:.0} ns", worst / BAR);
     assert!(worst <= BAR, "an ordinary command took {worst:.0} ns");
 }

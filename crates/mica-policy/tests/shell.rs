@@ -1,5 +1,7 @@
 //! The judgement of shell commands, by tables of command lines, by properties, and against bash itself.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use std::fmt::Write as _;
 
 use mica_policy::Mode;
@@ -120,7 +122,9 @@ fn a_split_has_every_command() {
         let found: Vec<String> = split
             .commands()
             .iter()
-            .map(|command| command.argv.iter().map(|arg| arg.shown()).collect::<Vec<_>>().join(" "))
+            .map(|command| {
+                command.argv.iter().map(mica_policy::shell::Arg::shown).collect::<Vec<_>>().join(" ")
+            })
             .collect();
         assert!(split.is_plain(), "{command:?}: {split:?}");
         assert_eq!(found, expected, "{command:?}");
@@ -327,6 +331,22 @@ fn own_tables_are_checked_by_their_examples() {
     assert_eq!(twice.to_string(), "the shell rules name \"ls\" twice");
 }
 
+#[test]
+fn a_project_below_the_temporary_folder_is_a_project() {
+    let facts = ShellFacts::of_project("/tmp/work/project");
+    for (command, class) in [
+        ("touch a", Class::Ask),
+        ("rm -rf src", Class::Ask),
+        ("touch /tmp/x", Class::Safe),
+        ("touch ../x", Class::Blocked),
+        ("cd .. && rm -rf x", Class::Blocked),
+        ("git -C .. commit -m x", Class::Blocked),
+        ("rm -rf /tmp/work", Class::Blocked),
+    ] {
+        assert_eq!(judge(command, &facts, &rules(), Mode::Edit).class, class, "{command}");
+    }
+}
+
 /// Command lines of every class.
 fn any_command() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
@@ -438,11 +458,11 @@ fn our_words(text: &str) -> Option<Vec<String>> {
     let command = format!("printf {text}");
     let Split::Plain { commands } = split(&command, &facts()) else { return None };
     let [command] = commands.as_slice() else { return None };
-    if command.argv.iter().any(|arg| arg.is_dynamic()) || !command.redirects.is_empty() {
+    if command.argv.iter().any(mica_policy::shell::Arg::is_dynamic) || !command.redirects.is_empty() {
         return None;
     }
     // Without any word, printf prints its format once.
-    let words: Vec<String> = command.argv.iter().skip(1).map(|arg| arg.shown()).collect();
+    let words: Vec<String> = command.argv.iter().skip(1).map(mica_policy::shell::Arg::shown).collect();
     Some(if words.is_empty() { vec![String::new()] } else { words })
 }
 

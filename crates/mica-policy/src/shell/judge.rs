@@ -35,12 +35,12 @@ pub fn judge(command: &str, facts: &ShellFacts<'_>, rules: &ShellRules, mode: Mo
     let mut parts = Vec::new();
     judging.all(&split, 0, &mut parts, &mut effects);
     if let Some(finding) = deceptive(command) {
-        parts.push(judging.part(command.chars().take(80).collect(), vec![finding], None, String::new()));
+        parts.push(judging.part(command.chars().take(80).collect(), &[finding], None, String::new()));
     }
     if split.commands().is_empty() && split.is_plain() {
         let reason = "there is no command in it".to_owned();
         let finding = Finding::blocked("empty", reason);
-        parts.push(judging.part(String::new(), vec![finding], None, String::new()));
+        parts.push(judging.part(String::new(), &[finding], None, String::new()));
     }
     let decides = parts.iter().rev().max_by_key(|part| part.class);
     let (class, rule, reason) = match decides {
@@ -121,7 +121,7 @@ impl Judging<'_> {
         }
         if let Split::Opaque { reason, .. } = split {
             let finding = Finding::ask("opaque", reason.explain().to_owned()).lasting();
-            parts.push(self.part(String::new(), vec![finding], None, String::new()));
+            parts.push(self.part(String::new(), &[finding], None, String::new()));
         }
     }
 
@@ -157,7 +157,7 @@ impl Judging<'_> {
         effects.writes.append(&mut found.effects.writes);
         effects.hosts.append(&mut found.effects.hosts);
         effects.network |= found.effects.network;
-        all.push(self.part(shown.join(" "), found.findings, found.prefix, found.rule));
+        all.push(self.part(shown.join(" "), &found.findings, found.prefix, found.rule));
         all
     }
 
@@ -165,7 +165,7 @@ impl Judging<'_> {
     pub(super) fn part(
         &self,
         command: String,
-        findings: Vec<Finding>,
+        findings: &[Finding],
         prefix: Option<Vec<String>>,
         rule: String,
     ) -> PartJudgement {
@@ -270,10 +270,10 @@ impl Judging<'_> {
             Role::Write | Role::Delete => found.effects.writes.push(arg.shown()),
             Role::Host => {
                 found.effects.network = true;
-                if let Some(host) = arg.literal().and_then(host_of) {
-                    if !found.effects.hosts.contains(&host) {
-                        found.effects.hosts.push(host);
-                    }
+                if let Some(host) = arg.literal().and_then(host_of)
+                    && !found.effects.hosts.contains(&host)
+                {
+                    found.effects.hosts.push(host);
                 }
             }
             Role::Text | Role::List => {}
@@ -352,10 +352,10 @@ impl Judging<'_> {
     /// Judges by a table. `id` is the command with its sub-commands so far.
     pub(super) fn by_spec(&self, spec: &Spec, id: &str, args: &[Arg], around: &Around, found: &mut Found) {
         id.clone_into(&mut found.rule);
-        if let Some(special) = &spec.special {
-            if self.special(special, spec, id, args, around, found) {
-                return;
-            }
+        if let Some(special) = &spec.special
+            && self.special(special, spec, id, args, around, found)
+        {
+            return;
         }
         let given = read(spec, args);
         self.given(spec, id, &given, around, found);
@@ -370,24 +370,24 @@ impl Judging<'_> {
         for (role, file) in &given.files {
             self.path(file, *role, false, around, found);
         }
-        if !spec.sub.is_empty() && !given.look {
-            if let Some(sub) = given.operands.first() {
-                let name = sub.literal();
-                let next = name.and_then(|name| {
-                    spec.sub.iter().find(|spec| spec.names.iter().any(|known| known == name))
-                });
-                let rest = given.operands.get(1..).unwrap_or(&[]);
-                if let (Some(next), Some(name)) = (next, name) {
-                    self.by_spec(next, &format!("{id} {name}"), rest, around, found);
-                    return;
-                }
-                if spec.effect == Effect::Unknown {
-                    let what = sub.shown();
-                    let reason = format!("nothing is known about {id} {what}");
-                    found.add(Finding::ask("unknown-command", reason).lasting());
-                    self.unknown_operands(rest, around, found);
-                    return;
-                }
+        if !spec.sub.is_empty()
+            && !given.look
+            && let Some(sub) = given.operands.first()
+        {
+            let name = sub.literal();
+            let next = name
+                .and_then(|name| spec.sub.iter().find(|spec| spec.names.iter().any(|known| known == name)));
+            let rest = given.operands.get(1..).unwrap_or(&[]);
+            if let (Some(next), Some(name)) = (next, name) {
+                self.by_spec(next, &format!("{id} {name}"), rest, around, found);
+                return;
+            }
+            if spec.effect == Effect::Unknown {
+                let what = sub.shown();
+                let reason = format!("nothing is known about {id} {what}");
+                found.add(Finding::ask("unknown-command", reason).lasting());
+                self.unknown_operands(rest, around, found);
+                return;
             }
         }
         // Behind a word that is no sub-command, there may be options of the command itself.
@@ -425,7 +425,7 @@ impl Judging<'_> {
                 !word.is_empty()
                     && word.chars().all(|sign| sign.is_ascii_alphanumeric() || "-_:.".contains(sign))
             };
-            if named.len() == count && named.iter().all(|word| plain(&word)) {
+            if named.len() == count && named.iter().all(plain) {
                 words.extend(named.into_iter().map(str::to_owned));
                 found.prefix = Some(words);
             }
@@ -466,7 +466,7 @@ impl Judging<'_> {
             Effect::Look | Effect::Files => {}
             Effect::Change => found.add(Finding::ask(id, reason("changes something"))),
             Effect::Destroy => {
-                found.add(Finding::ask(id, reason("throws away what may not come back")).destructive())
+                found.add(Finding::ask(id, reason("throws away what may not come back")).destructive());
             }
             Effect::Network => {
                 found.effects.network = true;
@@ -474,18 +474,19 @@ impl Judging<'_> {
             }
             Effect::Run => found.add(Finding::ask(id, reason("runs code that is not looked at here"))),
             Effect::Interactive => {
-                found.add(Finding::blocked(id, reason("waits for a person at a terminal")))
+                found.add(Finding::blocked(id, reason("waits for a person at a terminal")));
             }
             Effect::Forbidden => found.add(Finding::blocked(&format!("floor.{id}"), reason("is never run"))),
             Effect::Unknown => {
-                found.add(Finding::ask("unknown-command", reason("may do anything")).lasting())
+                found.add(Finding::ask("unknown-command", reason("may do anything")).lasting());
             }
         }
     }
 
     /// Whether a folder is of the project, or for temporary files.
     pub(super) fn is_ours(&self, dir: &str) -> bool {
-        is_below(dir, self.facts.root) || self.facts.temp.iter().any(|temp| is_below(dir, temp))
+        let in_temp = self.facts.temp.iter().any(|temp| is_below(dir, temp));
+        is_below(dir, self.facts.root) || (in_temp && !is_below(self.facts.root, dir))
     }
 
     /// Judges a script inside of a command.

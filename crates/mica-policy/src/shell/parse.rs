@@ -383,11 +383,11 @@ impl<'a> Parser<'a> {
                 redirects.push(redirect);
                 continue;
             }
-            if words.is_empty() || declares {
-                if let Some(assign) = self.assignment(declares)? {
-                    assigns.push(assign);
-                    continue;
-                }
+            if (words.is_empty() || declares)
+                && let Some(assign) = self.assignment(declares)?
+            {
+                assigns.push(assign);
+                continue;
             }
             if self.peek_byte() == Some(b'(') {
                 return Err(self.unexpected());

@@ -29,10 +29,11 @@ impl Ground<'_> {
             return;
         }
         let shown = arg.shown();
-        if let Some(text) = arg.literal() {
-            if text == "-" && matches!(role, Role::Read | Role::Write) {
-                return;
-            }
+        if let Some(text) = arg.literal()
+            && text == "-"
+            && matches!(role, Role::Read | Role::Write)
+        {
+            return;
         }
         if self.network_device(&shown, findings) {
             return;
@@ -50,7 +51,7 @@ impl Ground<'_> {
             let reason = format!("the folder that {shown} is in is known only when it runs");
             findings.push(dynamic_finding(role, recursive, reason));
         }
-        let text: String = arg.pieces.iter().map(|piece| piece_text(piece)).collect();
+        let text: String = arg.pieces.iter().map(piece_text).collect();
         let mut absolute: Vec<String> = Vec::new();
         if relative {
             absolute.extend(self.dirs.known.iter().map(|dir| format!("{dir}/{text}")));
@@ -123,8 +124,9 @@ impl Ground<'_> {
                 }
             }
             Role::Write | Role::Delete => {
+                let relative = !arg.known_start().starts_with('/');
                 for place in &places {
-                    self.write(place, role, shown, findings);
+                    self.write(place, role, relative, shown, findings);
                 }
                 if role == Role::Delete && (recursive || arg.tree) {
                     self.delete_tree(&tidy, is_pattern, shown, findings);
@@ -182,7 +184,9 @@ impl Ground<'_> {
         findings.push(Finding::ask("secrets-below", reason).looking());
     }
 
-    fn write(&self, path: &str, role: Role, shown: &str, findings: &mut Vec<Finding>) {
+    fn write(&self, path: &str, role: Role, relative: bool, shown: &str, findings: &mut Vec<Finding>) {
+        // In a project that is itself a temporary folder, `../x` is still outside, and `/tmp/x` is meant as it is said.
+        let strays = relative && self.facts.temp.iter().any(|temp| is_below(self.facts.root, temp));
         if self.places.harmless_devices.iter().any(|device| is_below(path, device)) && role == Role::Write {
             return;
         }
@@ -195,7 +199,10 @@ impl Ground<'_> {
         } else if path == self.facts.root && role == Role::Delete {
             findings
                 .push(Finding::blocked("floor.delete-project", "it deletes the project itself".to_owned()));
-        } else if self.in_temp(path) || (role == Role::Write && self.facts.temp.contains(&path)) {
+        } else if !self.in_project(path)
+            && !strays
+            && (self.in_temp(path) || (role == Role::Write && self.facts.temp.contains(&path)))
+        {
             findings.push(Finding::safe("write-temp", format!("{shown} is a temporary file")));
         } else if !self.in_project(path) {
             let reason = format!("{shown} is outside the project and the folder for temporary files");
@@ -303,8 +310,11 @@ impl Ground<'_> {
                 findings.push(secret(shown));
                 return true;
             }
+            let folder = fixed_folder(&format!("{}/{shown}", self.dirs.only().unwrap_or("/nowhere")));
+            let folder = if shown.starts_with('/') { fixed_folder(shown) } else { folder };
             if role == Role::Read
-                && self.dirs.only().is_none_or(|dir| self.facts.disk.secrets_below(dir) != Some(false))
+                && index + 1 == count
+                && self.facts.disk.secrets_below(&folder) != Some(false)
             {
                 findings.push(
                     Finding::ask("secret-pattern", format!("{shown} may fit a file with secrets")).looking(),

@@ -20,7 +20,6 @@ impl Judging<'_> {
         found: &mut Found,
     ) -> bool {
         match special {
-            "wrapper" => self.wrapper(spec, id, args, around, found),
             "env" => self.env(spec, id, args, around, found),
             "xargs" => self.xargs(spec, args, around, found),
             "find" => self.find(id, args, around, found),
@@ -42,7 +41,7 @@ impl Judging<'_> {
                 return false;
             }
             "exec" if args.is_empty() => {}
-            "exec" => self.wrapper(spec, id, args, around, found),
+            "wrapper" | "exec" => self.wrapper(spec, id, args, around, found),
             _ => return false,
         }
         true
@@ -210,12 +209,11 @@ impl Judging<'_> {
                     );
                     at += length + 1;
                 }
-                Some(_) => {}
                 None if arg.is_open() => {
                     let reason = format!("{id} is given words that are known only when it runs");
                     found.add(Finding::ask("dynamic-argument", reason).lasting());
                 }
-                None => {}
+                _ => {}
             }
         }
     }
@@ -473,13 +471,12 @@ impl Judging<'_> {
     fn tar(&self, spec: &Spec, args: &[Arg], around: &Around, found: &mut Found) {
         // The old form has its letters without a dash.
         let mut args = args.to_vec();
-        if let Some(first) = args.first_mut() {
-            if let Some(text) = first
+        if let Some(first) = args.first_mut()
+            && let Some(text) = first
                 .literal()
                 .filter(|text| !text.starts_with('-') && text.chars().all(|sign| sign.is_ascii_alphabetic()))
-            {
-                *first = Arg::known(format!("-{text}"));
-            }
+        {
+            *first = Arg::known(format!("-{text}"));
         }
         let given = read(spec, &args);
         for (effect, because) in &given.effects {

@@ -240,7 +240,7 @@ impl<'a> Walker<'a> {
                 let mut options: Vec<Arg> = Vec::new();
                 match words {
                     Some(words) => {
-                        words.iter().for_each(|word| options.extend(self.expand(word, &mut state)))
+                        words.iter().for_each(|word| options.extend(self.expand(word, &mut state)));
                     }
                     None => options.push(Arg::unknown()),
                 }
@@ -336,10 +336,10 @@ impl<'a> Walker<'a> {
         let mut own = self.commands.iter_mut().skip(from).filter(|command| command.name() == Some(name));
         if let Some(first) = own.next() {
             // It calls itself: twice, or without waiting, it never ends and takes the machine with it.
-            if first.background || first.joint == Joint::Pipe || own.next().is_some() {
-                if let Some(command) = self.commands.get_mut(from..).and_then(<[Command]>::first_mut) {
-                    command.bomb = true;
-                }
+            if (first.background || first.joint == Joint::Pipe || own.next().is_some())
+                && let Some(command) = self.commands.get_mut(from..).and_then(<[Command]>::first_mut)
+            {
+                command.bomb = true;
             }
         }
     }

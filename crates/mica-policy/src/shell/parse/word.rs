@@ -40,11 +40,11 @@ struct Parts {
 
 impl Parts {
     fn text(&mut self, added: &str, is_quoted: bool) {
-        if let Some(Part::Text { text, quoted }) = self.parts.last_mut() {
-            if *quoted == is_quoted {
-                text.push_str(added);
-                return;
-            }
+        if let Some(Part::Text { text, quoted }) = self.parts.last_mut()
+            && *quoted == is_quoted
+        {
+            text.push_str(added);
+            return;
         }
         self.parts.push(Part::Text { text: added.to_owned(), quoted: is_quoted });
     }
@@ -55,8 +55,7 @@ impl Parser<'_> {
     pub(super) fn word(&mut self) -> Parsed<Word> {
         let start = self.pos;
         let mut parts = Parts::default();
-        loop {
-            let Some(next) = self.peek_byte() else { break };
+        while let Some(next) = self.peek_byte() {
             match next {
                 b'<' | b'>' if self.rest().get(1..2) == Some("(") => {
                     self.pos += 2;

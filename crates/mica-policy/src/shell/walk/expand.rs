@@ -136,7 +136,7 @@ impl Walker<'_> {
         match (parameter.change, held) {
             (Change::Plain, Held::Text(text)) => fields.value(&text, quoted),
             (Change::Default | Change::Assign, Held::Text(text)) if !text.is_empty() => {
-                fields.value(&text, quoted)
+                fields.value(&text, quoted);
             }
             (Change::Plain, Held::Number) | (Change::Length, _) => fields.unknown(Some(name), true, quoted),
             (Change::Assign, _) => {
