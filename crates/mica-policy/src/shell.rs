@@ -19,6 +19,7 @@ mod special;
 pub mod split;
 mod state;
 mod syntax;
+mod tools;
 mod walk;
 pub mod word;
 

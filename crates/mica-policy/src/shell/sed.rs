@@ -96,3 +96,6 @@ pub(super) fn awk_is_plain(program: &str) -> bool {
     let words = ["system", "getline", "|", ">", "@", "close", "fflush", "ENVIRON", "PROCINFO"];
     !words.iter().any(|word| program.contains(word))
 }
+
+#[cfg(test)]
+mod tests;

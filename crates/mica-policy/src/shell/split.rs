@@ -197,6 +197,3 @@ pub(super) fn split_in(command: &str, facts: &ShellFacts<'_>, mut state: State, 
     }
     walker.into_split()
 }
-
-#[cfg(test)]
-mod tests;
