@@ -21,6 +21,8 @@ impl Disk for Linked {
             ("/home/user/project/keys", "/home/user/.ssh"),
             ("/home/user/project/readme", "/home/user/project/README.md"),
             ("/tmp/out", "/home/user"),
+            ("/dev/fd", "/proc/1234/fd"),
+            ("/dev/stdin", "/dev/pts/0"),
         ];
         let (link, target) =
             links.iter().find(|(link, _)| path == *link || path.starts_with(&format!("{link}/")))?;
@@ -228,6 +230,7 @@ fn approvals_are_remembered_by_their_first_words() {
         ("mkdir -p a/b", Some("mkdir")),
         // Never these.
         ("git push --force", None),
+        ("git push origin +main", None),
         ("mvn test && npm test", None),
         ("mvn test > out.txt", None),
         ("python3 -c 'print(1)'", None),
@@ -267,6 +270,8 @@ fn a_remembered_prefix_covers_its_commands_and_nothing_else() {
     }
     for command in [
         "git push --force",
+        "git push origin +main",
+        "git push origin :main",
         "git push; rm x",
         "mvn tester",
         "mvn test > out.txt",

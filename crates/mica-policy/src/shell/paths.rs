@@ -107,6 +107,10 @@ impl Ground<'_> {
         // Patterns are followed as far as their names are known.
         let is_pattern = arg.pieces.iter().any(|piece| matches!(piece, Piece::Glob(_)));
         let certain = if is_pattern { fixed_folder(path) } else { tidy.clone() };
+        // What these lead to is another thing in each process.
+        if self.places.harmless_devices.iter().any(|device| is_below(&tidy, device)) && role != Role::Delete {
+            return;
+        }
         let real = self.facts.disk.real(&certain).map(|real| tidied(&real));
         let real = real.filter(|real| *real != certain);
         let places: Vec<&str> = [Some(tidy.as_str()), real.as_deref()].into_iter().flatten().collect();

@@ -295,6 +295,7 @@ impl Judging<'_> {
             return;
         }
         if let Some(file) = operand.filter(|_| !stdin) {
+            fed_script(id, file, found);
             self.path(file, Role::Read, false, around, found);
             if !check {
                 found.add(
@@ -370,6 +371,7 @@ impl Judging<'_> {
 
     fn source(&self, args: &[Arg], around: &Around, found: &mut Found) {
         if let Some(file) = args.first() {
+            fed_script("source", file, found);
             self.path(file, Role::Read, false, around, found);
         }
         found.add(
@@ -429,6 +431,17 @@ fn narrowed(starts: &[Arg], tests: &[Arg]) -> Vec<Arg> {
 
 pub(super) fn moved(dirs: &Dirs, folder: &Arg) -> Dirs {
     folder.literal().map_or_else(Dirs::anywhere, |folder| dirs.moved(folder))
+}
+
+/// A script that is a descriptor holds whatever another command wrote to it.
+fn fed_script(id: &str, file: &Arg, found: &mut Found) {
+    let start = file.known_start();
+    if start.starts_with("/dev/fd/") || start.starts_with("/dev/stdin") || start.starts_with("/proc/self/fd/")
+    {
+        let reason =
+            format!("{id} runs whatever it is fed; instead: save it to a file, look at it, and run that");
+        found.add(Finding::blocked("floor.piped-shell", reason));
+    }
 }
 
 fn kill(args: &[Arg], found: &mut Found) -> bool {

@@ -245,6 +245,14 @@ impl Judging<'_> {
                 self.path(&Arg::known(path), Role::List, false, &around, found);
             }
         }
+        let pushes = given.operands.first().and_then(Arg::literal) == Some("push");
+        // `+main` overwrites what is there, `:main` deletes it.
+        if pushes && given.operands.iter().any(|operand| operand.known_start().starts_with(['+', ':'])) {
+            found.add(
+                Finding::ask("git push", "git push overwrites or deletes what is there".to_owned())
+                    .destructive(),
+            );
+        }
         self.given(spec, "git", &given, &around, found);
         let changes =
             found.findings.iter().skip(from).any(|finding| finding.class == Class::Ask && !finding.looking);
