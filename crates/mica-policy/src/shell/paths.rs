@@ -389,10 +389,22 @@ fn sign_of(glob: &str) -> Sign {
 
 /// Whether a pattern with `*` fits a text.
 pub(super) fn fits(pattern: &str, text: &str) -> bool {
-    let signs: Vec<Sign> =
-        pattern.chars().map(|sign| if sign == '*' { Sign::Many } else { Sign::One(sign) }).collect();
-    let other: Vec<Sign> = text.chars().map(Sign::One).collect();
-    common(&signs, &other)
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or("");
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    if first.len() == pattern.len() {
+        return rest.is_empty();
+    }
+    let last = pattern.rsplit('*').next().unwrap_or("");
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
+        let Some(at) = rest.find(piece) else { return false };
+        // The last piece must be at the end; wherever it is found before, the end decides.
+        if std::ptr::eq(piece.as_ptr(), last.as_ptr()) {
+            return rest.ends_with(last);
+        }
+        rest = rest.get(at + piece.len()..).unwrap_or("");
+    }
+    true
 }
 
 /// Whether a pattern is meant for, or may well fit, the name of a secret. Names with an ending that everybody uses

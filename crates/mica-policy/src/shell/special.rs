@@ -94,9 +94,12 @@ impl Judging<'_> {
             around.dirs = moved(&around.dirs, folder);
         }
         let is_assignment = |arg: &&Arg| arg.known_start().find('=').is_some_and(|at| at > 0);
+        // A lone dash is `-i`.
+        let skipped = usize::from(given.operands.first().and_then(Arg::literal) == Some("-"));
         let assigns: Vec<(String, Arg)> = given
             .operands
             .iter()
+            .skip(skipped)
             .take_while(is_assignment)
             .filter_map(|arg| {
                 arg.known_start()
@@ -105,7 +108,7 @@ impl Judging<'_> {
             })
             .collect();
         self.variables_of(&assigns, found);
-        let inner = given.operands.get(assigns.len()..).unwrap_or(&[]);
+        let inner = given.operands.get(skipped + assigns.len()..).unwrap_or(&[]);
         self.inside(inner, &around, found);
     }
 
@@ -390,6 +393,7 @@ fn narrowed(starts: &[Arg], tests: &[Arg]) -> Vec<Arg> {
     }
     let named = words.iter().position(|word| matches!(word, Some("-name" | "-iname")));
     let name = named.and_then(|at| words.get(at + 1).copied().flatten());
+    let name = name.filter(|name| name.contains(|sign| !matches!(sign, '*' | '?')));
     let tested = words.iter().any(|word| {
         matches!(
             word,
