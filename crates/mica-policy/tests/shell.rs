@@ -213,6 +213,10 @@ fn nesting_ends_somewhere() {
     }
     assert_eq!(judged(&format!("{}ls{}", "$(".repeat(5000), ")".repeat(5000))).class, Class::Ask);
     assert_eq!(judged(&"a ".repeat(200_000)).class, Class::Ask);
+    // Readings that are tried twice, in here-documents that are tried twice.
+    let unit = "$((1+-$(($(($(t-$((1+-$(($(($(tX= <<se $hs\nYb'v";
+    judged(&unit.repeat(8));
+    judged(&unit.replace("$((", "`$((").repeat(6));
 }
 
 #[test]

@@ -42,10 +42,16 @@ pub(super) fn parse(source: &str) -> (Sequence, Option<Stop>) {
 
 /// Reads a script that is itself inside of others.
 pub(super) fn parse_at(source: &str, depth: usize) -> (Sequence, Option<Stop>) {
+    parse_with(source, depth, &mut 0)
+}
+
+/// Reads a script that is part of another, and shares its retries: they multiply where such scripts nest.
+fn parse_with(source: &str, depth: usize, retries: &mut usize) -> (Sequence, Option<Stop>) {
     if let Some(at) = source.find('\0') {
         return (Sequence::default(), Some(Stop { reason: StopReason::Nul, at }));
     }
     let mut parser = Parser::new(source, depth);
+    parser.retries = *retries;
     let mut sequence = Sequence::default();
     let stop = match parser.sequence_into(&mut sequence, &[]) {
         Ok(()) if parser.pos < source.len() => Some(parser.unexpected()),
@@ -53,6 +59,7 @@ pub(super) fn parse_at(source: &str, depth: usize) -> (Sequence, Option<Stop>) {
         Err(stop) => Some(stop),
     };
     fill_all(&mut sequence, &mut parser.bodies);
+    *retries = parser.retries;
     (sequence, stop)
 }
 
@@ -215,7 +222,10 @@ impl<'a> Parser<'a> {
             Word::text(body, true, start..self.pos)
         } else {
             let mut inner = Parser::new(&body, self.depth);
-            let parts = self.nested(|_| inner.here_text()).map_err(|stop| Stop { at: start, ..stop })?;
+            inner.retries = self.retries;
+            let parts = self.nested(|_| inner.here_text());
+            self.retries = inner.retries;
+            let parts = parts.map_err(|stop| Stop { at: start, ..stop })?;
             Word { parts, at: start..self.pos }
         };
         if let Some(slot) = self.bodies.get_mut(pending.slot) {

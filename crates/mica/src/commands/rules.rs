@@ -210,6 +210,13 @@ impl Disk for RealDisk {
                 let whole = behind.iter().rev().fold(real, |path, name| path.join(name));
                 return Some(whole.display().to_string());
             }
+            if let Ok(target) = std::fs::read_link(ancestor) {
+                // A link that leads nowhere yet: what it names is what counts.
+                let start = ancestor.parent().unwrap_or(ancestor).join(target);
+                return Some(
+                    behind.iter().rev().fold(start, |path, name| path.join(name)).display().to_string(),
+                );
+            }
             behind.push(ancestor.file_name()?.to_owned());
         }
         None

@@ -1,6 +1,6 @@
 //! Words: quoting, escapes, and every kind of expansion.
 
-use super::{Parsed, Parser, Word, fill_all, name_length, parse_at};
+use super::{Parsed, Parser, Word, fill_all, name_length, parse_with};
 use crate::shell::syntax::{ByteRange, Change, Parameter, Part, Sequence};
 
 /// What ends a word outside of quotes.
@@ -268,7 +268,8 @@ impl Parser<'_> {
             }
         }
         let depth = self.depth;
-        let (sequence, stop) = self.nested(|_| Ok(parse_at(&script, depth + 1)))?;
+        let (sequence, stop) =
+            self.nested(|parser| Ok(parse_with(&script, depth + 1, &mut parser.retries)))?;
         match stop {
             Some(stop) => Err(super::Stop { at: start, ..stop }),
             None => Ok(sequence),
