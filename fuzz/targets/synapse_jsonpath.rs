@@ -15,7 +15,8 @@ fuzz_target!(|input: &[u8]| {
     let document = json::parse(document);
     if let Ok(document) = &document {
         let printed = document.to_string();
-        let again = json::parse(&printed).unwrap_or_else(|error| panic!("{printed:?} does not read: {error:?}"));
+        let again =
+            json::parse(&printed).unwrap_or_else(|error| panic!("{printed:?} does not read: {error:?}"));
         assert_eq!(again.to_string(), printed, "what is printed reads the same");
     }
     let Ok(path) = Path::compile(path) else { return };

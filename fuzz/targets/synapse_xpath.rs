@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use synapse_lang::xpath::{self, EvaluateError, Environment, Forest, NodeRef, Value};
+use synapse_lang::xpath::{self, Environment, EvaluateError, Forest, NodeRef, Value};
 
 const DOCUMENT: &str = r#"<o:order xmlns:o="http://orders.example" id="7"><o:line n="1">10.5</o:line><o:line n="2">3<!-- c --></o:line><plain xmlns="">a &amp; b<?pi x?></plain></o:order>"#;
 

@@ -4,7 +4,8 @@
 //! given; thin [`Hooks`](mica_agent::Hooks) bring the decisions into the loop, and every refusal names its rule.
 //!
 //! Its nouns: a [`Schema`] judges arguments, [`Limits`] end a run, [`Patience`] ends circles, a [`Mode`] says how much a
-//! run may do, and a [`RuleSet`] has the answers that were given beforehand.
+//! run may do, a [`RuleSet`] has the answers that were given beforehand, and [`shell::judge`] makes
+//! a verdict of a shell command.
 //!
 //! The order matters. Arguments are put right first, so that everything behind judges what will run; the budget comes
 //! last, so that nothing cuts off its warning.
@@ -42,6 +43,7 @@ mod glob;
 pub mod mode;
 pub mod repeats;
 pub mod rules;
+pub mod shell;
 pub mod validate;
 
 pub use budget::{Budget, Limits};

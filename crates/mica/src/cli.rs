@@ -55,6 +55,12 @@ pub enum Command {
         #[arg(long)]
         revoke: bool,
     },
+    /// Look at the rules for shell commands, try them, and take back approvals that were remembered
+    Rules {
+        /// What to do with them
+        #[command(subcommand)]
+        command: RulesCommand,
+    },
     /// Check what is configured and reachable, and say how to mend what is not
     Doctor {
         /// As JSON
@@ -128,6 +134,35 @@ pub struct BoundaryFlags {
     /// It writes nothing but temporary files
     #[arg(long, conflicts_with = "write")]
     pub read_only: bool,
+}
+
+/// What to do with the rules for shell commands.
+#[derive(Debug, Subcommand)]
+pub enum RulesCommand {
+    /// List what was remembered for this project, and the commands that are known
+    List {
+        /// For people, or for programs
+        #[arg(long, value_enum, default_value_t)]
+        format: Form,
+    },
+    /// Say what would happen with a command, and why. Nothing is run. --mode says in which mode
+    Judge {
+        /// The command, as one text
+        #[arg(allow_hyphen_values = true, required_unless_present = "batch")]
+        command: Option<String>,
+        /// Judge many: a file with one JSON string in each row; - is standard input. Answers are rows of JSON
+        #[arg(long, value_name = "FILE", conflicts_with = "command")]
+        batch: Option<PathBuf>,
+        /// For people, or for programs
+        #[arg(long, value_enum, default_value_t)]
+        format: Form,
+    },
+    /// Take back an approval that was remembered for this project
+    Forget {
+        /// The first words of the commands: mvn test
+        #[arg(required = true)]
+        prefix: Vec<String>,
+    },
 }
 
 /// What to do with sessions.

@@ -12,6 +12,7 @@ pub mod language;
 pub mod lsp;
 pub mod models;
 pub mod outline;
+pub mod rules;
 pub mod sandbox;
 pub mod sessions;
 pub mod trust;

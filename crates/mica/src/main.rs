@@ -107,6 +107,9 @@ async fn run(cli: &Cli) -> Result<Exit> {
             clap_mangen::Man::new(Cli::command()).render(&mut out)?;
             String::from_utf8_lossy(&out).into_owned()
         }
+        Some(Command::Rules { command }) => {
+            commands::rules::run(command, cli.run.mode.as_deref(), &surroundings)?
+        }
         Some(Command::Trust { folder, revoke }) => {
             commands::trust::run(&surroundings, folder.as_deref(), *revoke)?
         }
