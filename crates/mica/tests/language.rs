@@ -19,6 +19,7 @@ mod language {
     mod fix;
     mod layout;
     mod reading;
+    mod sample;
     mod sarif;
 }
 

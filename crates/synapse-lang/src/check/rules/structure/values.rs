@@ -78,6 +78,12 @@ fn refused(value: &Value<'_>, class: Class, findings: &mut Findings) {
         findings.report(WRONG, value.span(), message).class(class).severity(severity(class)).fix(fix);
         return;
     }
+    if *value.kind == ValueType::Path && !text.trim().is_empty() && !text.contains("://") {
+        let edits = vec![Edit::replace(value.span(), value.written(&format!("/{}", text.trim())))];
+        let fix = Fix::safe("Let it start with /", edits);
+        findings.report(WRONG, value.span(), message).class(class).severity(severity(class)).fix(fix);
+        return;
+    }
     let meant = value.kind.choices().and_then(|known| nearest(text.trim(), known.iter().map(String::as_str)));
     let fix = meant.map(|meant| {
         let edits = vec![Edit::replace(value.span(), value.written(meant))];
