@@ -1,5 +1,8 @@
 //! Regular expressions that Java does not compile.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+
 use crate::check::value::{Holder, Reading, Value};
 use crate::check::{Findings, Rule, Subject};
 use crate::diagnostic::Class;
@@ -25,10 +28,15 @@ impl Rule for Regexes {
         if is_filled_in(subject, value) {
             return;
         }
+        if is_plain(value.text()) || is_known_good(value.text()) {
+            return;
+        }
         let Err(PatternError::Syntax { at, reason }) =
             Pattern::compile(value.text(), PatternFlags::default())
         else {
-            return; // It compiles, or only the engine here does not know it.
+            // It compiles, or only the engine here does not know it.
+            remember_good(value.text());
+            return;
         };
         let class = match value.holder {
             Holder::Attribute(_, Some(known)) => known.wrong.unwrap_or(Class::Surprise),
@@ -40,4 +48,30 @@ impl Rule for Regexes {
         let span = if from < text.len() { value.source_span(from..text.len()) } else { value.span() };
         findings.report(REGEX, span, message).class(class).severity(severity(class));
     }
+}
+
+/// Whether a text has no sign that means something in a regular expression.
+fn is_plain(text: &str) -> bool {
+    !text.contains(['\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])
+}
+
+/// How many good ones are remembered: more different ones than a project has.
+const MOST: usize = 1000;
+
+thread_local! {
+    // Compiling one costs as much as a hundred other checks, and a project has few different ones many times.
+    static GOOD: RefCell<HashSet<String>> = RefCell::default();
+}
+
+fn is_known_good(text: &str) -> bool {
+    GOOD.with_borrow(|good| good.contains(text))
+}
+
+fn remember_good(text: &str) {
+    GOOD.with_borrow_mut(|good| {
+        if good.len() >= MOST {
+            good.clear();
+        }
+        good.insert(text.to_owned());
+    });
 }
