@@ -31,6 +31,8 @@ struct Pipe {
     input: ChildStdin,
     output: Lines<BufReader<ChildStdout>>,
     _program: Child,
+    /// Events that came while something else was expected: they may overtake an answer.
+    passed: Vec<Value>,
 }
 
 impl Pipe {
@@ -38,7 +40,7 @@ impl Pipe {
         let mut program =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
         let output = BufReader::new(program.stdout.take().unwrap()).lines();
-        Self { input: program.stdin.take().unwrap(), output, _program: program }
+        Self { input: program.stdin.take().unwrap(), output, _program: program, passed: Vec::new() }
     }
 
     async fn send(&mut self, line: &str) {
@@ -47,6 +49,9 @@ impl Pipe {
 
     /// Reads until a line fits. Only events may be passed over.
     async fn expect(&mut self, expected: &Value) -> Value {
+        if let Some(at) = self.passed.iter().position(|value| fits(expected, value)) {
+            return self.passed.remove(at);
+        }
         loop {
             let line = tokio::time::timeout(Duration::from_secs(30), self.output.next_line()).await;
             let line = line.unwrap_or_else(|_| panic!("never came: {expected}")).unwrap().unwrap();
@@ -55,6 +60,7 @@ impl Pipe {
                 return value;
             }
             assert!(value.get("event").is_some(), "expected {expected}, read {value}");
+            self.passed.push(value);
         }
     }
 }
