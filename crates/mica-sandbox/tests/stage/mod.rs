@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
 use std::sync::OnceLock;
 
-use mica_sandbox::{Around, Boundary, Command, Finished, Places, Sandbox, Stub, Tier};
+use mica_sandbox::{Around, Boundary, Command, Finished, Places, Sandbox, SandboxError, Stub, Tier};
 use tokio_util::sync::CancellationToken;
 
 const PROBE: &str = "MICA_TEST_PROBE";
@@ -52,8 +52,10 @@ impl Stage {
         }
     }
 
-    pub(crate) async fn attempt(&self, world: &World, name: &str) -> Finished {
-        self.run(world, name, &world.boundary()).await
+    pub(crate) async fn attempt(&self, world: &World, name: &str) -> Result<Finished, SandboxError> {
+        self.sandbox
+            .run_to_end(world.command(name), &world.boundary(), 64 * 1024, CancellationToken::new())
+            .await
     }
 
     pub(crate) async fn run(&self, world: &World, name: &str, boundary: &Boundary) -> Finished {
