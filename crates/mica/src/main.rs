@@ -24,6 +24,7 @@ use crate::work::{Parts, Work};
 mod cli;
 mod commands;
 mod config;
+mod equipment;
 mod exit;
 mod interactive;
 mod keeping;

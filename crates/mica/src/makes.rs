@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context as _, Result};
 use mica_agent::ToolSet;
 use mica_ai::endpoint::Choice;
-use mica_domain::{Domain, DomainHooks, Packs, Prompt};
+use mica_domain::{Capability, Domain, DomainHooks, Packs, Prompt};
 use mica_tools::{Sight, Workspace};
 use pack_code::{CodePack, Facts, Instructions, Trust};
 
@@ -18,6 +18,8 @@ const INSTRUCTIONS: usize = 32 << 10;
 /// What a domain is made from. Found once: a model that is switched to is told what the one before was told.
 pub struct Makes {
     workspace: Workspace,
+    /// What every pack can do here, besides what it brings itself.
+    equipment: Vec<Capability>,
     facts: Facts,
     instructions: Instructions,
     /// The pack that was asked for.
@@ -32,7 +34,12 @@ impl Makes {
     /// # Errors
     /// Instructions that cannot be read.
     #[allow(clippy::disallowed_methods, reason = "the binary knows what day it is")]
-    pub fn find(workspace: Workspace, values: &Values, surroundings: &Surroundings) -> Result<Self> {
+    pub fn find(
+        workspace: Workspace,
+        equipment: Vec<Capability>,
+        values: &Values,
+        surroundings: &Surroundings,
+    ) -> Result<Self> {
         let folder = &surroundings.folder;
         let facts = Facts {
             folder: folder.clone(),
@@ -42,7 +49,8 @@ impl Makes {
         };
         // What a project says to agents is fenced as its words, and needs no more trust than its files do.
         let instructions = Instructions::read(folder, Trust::Trusted, INSTRUCTIONS)?;
-        Ok(Self { workspace, facts, instructions, wanted: values.pack.clone(), turn: Mutex::default() })
+        let wanted = values.pack.clone();
+        Ok(Self { workspace, equipment, facts, instructions, wanted, turn: Mutex::default() })
     }
 
     /// The domain for a model.
@@ -52,8 +60,8 @@ impl Makes {
     pub fn pack(&self, choice: &Choice) -> Result<Arc<dyn Domain>> {
         let sight = if choice.model.images { Sight::Sees } else { Sight::Blind };
         let (facts, instructions) = (self.facts.clone(), self.instructions.clone());
-        let packs =
-            Packs::default().with(Arc::new(CodePack::new(&self.workspace, sight, facts, instructions)));
+        let code = CodePack::new(&self.workspace, sight, facts, instructions).with(self.equipment.clone());
+        let packs = Packs::default().with(Arc::new(code));
         packs.pick(self.wanted.as_deref(), &self.facts.folder).context("the pack cannot be used")
     }
 

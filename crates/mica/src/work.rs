@@ -21,6 +21,7 @@ use mica_tools::Workspace;
 use crate::cli::RunFlags;
 use crate::commands::sessions;
 use crate::config::Values;
+use crate::equipment::Equipment;
 use crate::keeping::Keeper;
 use crate::makes::Makes;
 use crate::reach::{self, Reach};
@@ -90,7 +91,8 @@ impl Work {
             workspace = workspace.with_readable(spill.root())?;
         }
 
-        let makes = Arc::new(Makes::find(workspace, values, surroundings)?);
+        let equipment = Equipment::default();
+        let makes = Arc::new(Makes::find(workspace, equipment.capabilities, values, surroundings)?);
         let domain = Arc::new(remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = Makes::texts(&domain)?;
         makes.turn_is(prompt.turn());
@@ -122,9 +124,10 @@ impl Work {
             Arc::new(SchemaGate::new()),
             Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
             Arc::new(ModeGate::new(mode.clone(), ModeTable::builtin(), None)),
-            Arc::new(RuleGate::new(rules)),
-            Arc::clone(&domain) as Arc<dyn Hooks>,
         ];
+        hooks.extend(equipment.hooks);
+        hooks.push(Arc::new(RuleGate::new(rules)));
+        hooks.push(Arc::clone(&domain) as Arc<dyn Hooks>);
         hooks.extend(approver);
         if let Some(spill) = spill {
             hooks.push(Arc::new(Spill::new(spill, clock)));

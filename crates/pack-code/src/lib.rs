@@ -35,7 +35,7 @@ pub use instructions::{Instruction, Instructions, Trust};
 
 /// The coding agent.
 pub struct CodePack {
-    tools: Capability,
+    capabilities: Vec<Capability>,
     facts: Facts,
     instructions: Instructions,
 }
@@ -47,8 +47,15 @@ impl CodePack {
     /// A coding agent for a workspace.
     pub fn new(workspace: &Workspace, sight: Sight, facts: Facts, instructions: Instructions) -> Self {
         let summary = "reads, searches and changes the files of the project";
-        let tools = Capability::new(Page::Global, summary, file_tools(workspace, sight));
-        Self { tools, facts, instructions }
+        let files = Capability::new(Page::Global, summary, file_tools(workspace, sight));
+        Self { capabilities: vec![files], facts, instructions }
+    }
+
+    /// With more that it can do: what depends on where the agent runs, such as commands.
+    #[must_use]
+    pub fn with(mut self, more: impl IntoIterator<Item = Capability>) -> Self {
+        self.capabilities.extend(more);
+        self
     }
 }
 
@@ -62,7 +69,7 @@ impl Domain for CodePack {
     }
 
     fn capabilities(&self) -> Vec<Capability> {
-        vec![self.tools.clone()]
+        self.capabilities.clone()
     }
 
     fn sections(&self, tools: &ToolNames, _: &State) -> Vec<Section> {
