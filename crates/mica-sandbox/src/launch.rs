@@ -19,19 +19,20 @@ use tokio::net::{TcpListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::boundary::{Boundary, Network, Weak};
+use crate::boundary::{Boundary, Limits, Network, Weak};
 use crate::child::{Child, Stream};
 use crate::command::{Command, Streaming};
 use crate::error::SandboxError;
 use crate::network::{Log, Proxy};
-use crate::plan::{Plan, Reachable, Report};
+use crate::plan::{Errand, Plan, Reachable, Report};
+use crate::ready::Place;
 use crate::sandbox::Sandbox;
 use crate::stub;
 use crate::supervise::{self, Supervisor};
 use crate::tier::Tier;
 
 /// Building a boundary takes milliseconds; a machine under load may need a while.
-const SET_UP: Duration = Duration::from_secs(20);
+pub(crate) const SET_UP: Duration = Duration::from_secs(20);
 /// Pieces of output that wait for somebody to take them.
 const WAITING: usize = 64;
 /// The largest line of a report.
@@ -51,23 +52,30 @@ pub(crate) async fn spawn(
     let cancel = cancel.child_token();
     let end = cancel.clone().drop_guard();
     let held = (tier == Tier::Namespaces).then(|| sandbox.holder.hold(&boundary.held));
-    let temporary = temporary(boundary, tier)?;
     let log = Log::default();
     let proxying = CancellationToken::new();
     let stop_proxy = proxying.clone().drop_guard();
     let (reachable, hosts) = reachable(boundary, tier, &log, &proxying).await?;
     let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let plan = plan(&command, boundary, tier, temporary.as_ref(), reachable, &mark)?;
-
-    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(SandboxError::io("no socket"))?;
-    let process = start(&sandbox.stub.0, theirs.into())?;
+    let plan = plan(&command.folder, boundary, tier, reachable)?;
     let pipes = Pipes::new(&command).map_err(SandboxError::io("no pipe"))?;
-    ours.set_nonblocking(true).map_err(SandboxError::io("no socket"))?;
-    let mut control = Control::new(ours).map_err(SandboxError::io("no socket"))?;
-    control
-        .hand_over(&pipes.theirs, &plan)
-        .await
-        .map_err(SandboxError::io("the stub did not take the plan"))?;
+    let mut place = None;
+    if let Some(mut ready) = sandbox.ready.take(&plan) {
+        // One that has just ended takes nothing, and has run nothing.
+        let errand = errand(&command, boundary, ready.temporary.as_ref(), &mark);
+        place = ready.control.hand_over(&pipes.theirs, &errand).await.is_ok().then_some(ready);
+    }
+    let place = match place {
+        Some(place) => place,
+        None => {
+            let mut place = Place::begin(&sandbox.stub, plan.clone(), boundary).await?;
+            let errand = errand(&command, boundary, place.temporary.as_ref(), &mark);
+            let handed = place.control.hand_over(&pipes.theirs, &errand).await;
+            handed.map_err(SandboxError::io("the stub did not take the command"))?;
+            place
+        }
+    };
+    let Place { process, mut control, temporary, .. } = place;
     let Pipes { theirs, input, output, errors } = pipes;
     drop(theirs);
 
@@ -80,6 +88,7 @@ pub(crate) async fn spawn(
                         tokio::spawn(proxy.serve(listener, proxying.clone()));
                     }
                 }
+                Some(Report::Ready { .. }) => {}
                 Some(Report::Started) => return Ok(()),
                 Some(Report::Failed { stage, reason, errno }) => {
                     return Err(failed(&command.program, stage, reason, errno));
@@ -117,12 +126,26 @@ pub(crate) async fn spawn(
             output.map(|pipe| supervise::read(pipe, Stream::Output, sender.clone())),
             Some(supervise::read(errors, Stream::Errors, sender)),
         ],
-        _stop_proxy: stop_proxy,
-        _temporary: temporary,
-        _held: held,
+        stop_proxy,
+        temporary,
+        held,
+        next: sandbox.is_keeping_ready.then(|| (sandbox.ready.clone(), sandbox.stub.clone(), plan)),
     };
     let supervisor = tokio::spawn(supervisor.run());
     Ok(Child { chunks, input, output: raw, supervisor, cancel, _end: end, tier })
+}
+
+pub(crate) async fn prepare(sandbox: &Sandbox, folder: &Path, boundary: &Boundary) -> bool {
+    let network = match boundary.network {
+        Network::Off => Reachable::Nothing,
+        Network::Open => Reachable::Everything,
+        // A proxy belongs to one command.
+        Network::Hosts { .. } => return false,
+    };
+    match plan(folder, boundary, sandbox.tier(), network) {
+        Ok(plan) => sandbox.ready.build(&sandbox.stub, plan, boundary).await,
+        Err(_) => false,
+    }
 }
 
 fn failed(program: &str, stage: String, reason: String, errno: Option<i32>) -> SandboxError {
@@ -135,7 +158,7 @@ fn failed(program: &str, stage: String, reason: String, errno: Option<i32>) -> S
 }
 
 #[allow(clippy::disallowed_methods, reason = "this is the crate that starts processes")]
-fn start(stub: &Path, socket: OwnedFd) -> Result<tokio::process::Child, SandboxError> {
+pub(crate) fn start(stub: &Path, socket: OwnedFd) -> Result<tokio::process::Child, SandboxError> {
     tokio::process::Command::new(stub)
         .arg(stub::ARGUMENT)
         .env_clear()
@@ -147,15 +170,6 @@ fn start(stub: &Path, socket: OwnedFd) -> Result<tokio::process::Child, SandboxE
         .kill_on_drop(true)
         .spawn()
         .map_err(SandboxError::io("the stub could not be started"))
-}
-
-/// A folder for temporary files where there is no mount for it.
-fn temporary(boundary: &Boundary, tier: Tier) -> Result<Option<TempDir>, SandboxError> {
-    if tier == Tier::Namespaces {
-        return Ok(None);
-    }
-    let made = tempfile::Builder::new().prefix("mica-box-").tempdir_in(&boundary.temporary);
-    made.map(Some).map_err(SandboxError::io("no private folder for temporary files"))
 }
 
 async fn reachable(
@@ -187,33 +201,13 @@ async fn reachable(
     }
 }
 
-fn plan(
-    command: &Command,
-    boundary: &Boundary,
-    tier: Tier,
-    temporary: Option<&TempDir>,
-    network: Reachable,
-    mark: &str,
-) -> Result<Plan, SandboxError> {
+fn plan(folder: &Path, boundary: &Boundary, tier: Tier, network: Reachable) -> Result<Plan, SandboxError> {
     let real = |path: &PathBuf| path.canonicalize().ok();
-    let mut environment = boundary.environment.clone();
-    let mut writable: Vec<PathBuf> = boundary.writable.iter().filter_map(real).collect();
-    let folder = command.folder.canonicalize().map_err(|error| SandboxError::Path {
-        path: command.folder.clone(),
+    let writable: Vec<PathBuf> = boundary.writable.iter().filter_map(real).collect();
+    let folder = folder.canonicalize().map_err(|error| SandboxError::Path {
+        path: folder.to_owned(),
         reason: format!("a command cannot run there: {error}"),
     })?;
-    let own = match temporary {
-        Some(folder) => {
-            let path = folder.path().canonicalize().map_err(SandboxError::io("no private folder"))?;
-            writable.push(path.clone());
-            path
-        }
-        None => PathBuf::from("/tmp"),
-    };
-    for name in ["TMPDIR", "TMP", "TEMP"] {
-        environment.insert(name.to_owned(), own.to_string_lossy().into_owned());
-    }
-    environment.insert(MARK.to_owned(), mark.to_owned());
     // A hidden place may be a link; both ends are hidden.
     let mut hidden = boundary.hidden.clone();
     hidden.extend(boundary.hidden.iter().filter_map(real));
@@ -225,11 +219,10 @@ fn plan(
     if let Some(path) = { all }.find(|path| text(path)) {
         return Err(SandboxError::Path { path: path.clone(), reason: "its name is not UTF-8".to_owned() });
     }
+    // Time is kept out here.
+    let limits = Limits { wall: None, grace: Duration::ZERO, ..boundary.limits.clone() };
     Ok(Plan {
         tier,
-        program: command.program.clone(),
-        arguments: command.arguments.clone(),
-        environment,
         folder,
         readable: boundary.readable.iter().filter_map(real).collect(),
         writable,
@@ -239,8 +232,18 @@ fn plan(
         shared: boundary.shared.clone(),
         network,
         unix_sockets: boundary.unix_sockets,
-        limits: boundary.limits.clone(),
+        limits,
     })
+}
+
+fn errand(command: &Command, boundary: &Boundary, temporary: Option<&TempDir>, mark: &str) -> Errand {
+    let mut environment = boundary.environment.clone();
+    let own = temporary.map_or(Path::new("/tmp"), TempDir::path);
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        environment.insert(name.to_owned(), own.to_string_lossy().into_owned());
+    }
+    environment.insert(MARK.to_owned(), mark.to_owned());
+    Errand { program: command.program.clone(), arguments: command.arguments.clone(), environment }
 }
 
 /// The command's streams, both ends of each.
@@ -279,25 +282,33 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    fn new(socket: std::os::unix::net::UnixStream) -> std::io::Result<Self> {
+    pub(crate) fn new(socket: std::os::unix::net::UnixStream) -> std::io::Result<Self> {
         Ok(Self { socket: UnixStream::from_std(socket)?, received: Vec::new(), listener: None })
     }
 
-    async fn hand_over(&mut self, streams: &[OwnedFd; 3], plan: &Plan) -> std::io::Result<()> {
-        let text = serde_json::to_vec(plan)?;
-        let length = u32::try_from(text.len()).map_err(std::io::Error::other)?;
+    /// Sends a length and JSON.
+    pub(crate) async fn send(&mut self, what: &impl serde::Serialize) -> std::io::Result<()> {
+        let mut text = vec![0; 4];
+        serde_json::to_writer(&mut text, what)?;
+        let length = u32::try_from(text.len() - 4).map_err(std::io::Error::other)?;
+        for (byte, of_length) in text.iter_mut().zip(length.to_le_bytes()) {
+            *byte = of_length;
+        }
+        self.socket.write_all(&text).await
+    }
+
+    async fn hand_over(&mut self, streams: &[OwnedFd; 3], errand: &Errand) -> std::io::Result<()> {
         self.socket
             .async_io(Interest::WRITABLE, || {
                 let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
                 let mut control = SendAncillaryBuffer::new(&mut space);
                 let descriptors = streams.each_ref().map(AsFd::as_fd);
                 control.push(SendAncillaryMessage::ScmRights(&descriptors));
-                sendmsg(&self.socket, &[IoSlice::new(b"P")], &mut control, SendFlags::NOSIGNAL)?;
+                sendmsg(&self.socket, &[IoSlice::new(b"E")], &mut control, SendFlags::NOSIGNAL)?;
                 Ok(())
             })
             .await?;
-        self.socket.write_all(&length.to_le_bytes()).await?;
-        self.socket.write_all(&text).await
+        self.send(errand).await
     }
 
     /// Sends an order. A stub that is gone needs none.

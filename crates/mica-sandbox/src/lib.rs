@@ -42,6 +42,7 @@ pub mod network;
 pub mod outcome;
 pub mod places;
 mod plan;
+mod ready;
 mod sandbox;
 pub mod stub;
 mod supervise;

@@ -1,7 +1,8 @@
-//! What goes between the program and the stub, over one socket: a plan in, orders in, reports out.
+//! What goes between the program and the stub, over one socket: a plan in, an errand in, orders in, reports out.
 //!
-//! A plan is a length and JSON; an order is a byte; a report is a line of JSON. Descriptors travel beside the first
-//! byte of a plan and beside the report that announces a listener.
+//! The plan says what boundary to build, the errand what to run in it; they may come at once, or the errand when the
+//! boundary has been standing for a while. Each is a length and JSON; an order is a byte; a report is a line of JSON.
+//! Descriptors travel beside a byte before the errand and beside the report that announces a listener.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,13 +15,10 @@ use crate::tier::Tier;
 /// The largest plan: arguments and environment have their own limits in the kernel, around a fifth of this.
 pub(crate) const LARGEST: u32 = 16 << 20;
 
-/// Everything the stub needs to know.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// The boundary, as the stub builds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) tier: Tier,
-    pub(crate) program: String,
-    pub(crate) arguments: Vec<String>,
-    pub(crate) environment: BTreeMap<String, String>,
     pub(crate) folder: PathBuf,
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) writable: Vec<PathBuf>,
@@ -31,6 +29,15 @@ pub(crate) struct Plan {
     pub(crate) network: Reachable,
     pub(crate) unix_sockets: UnixSockets,
     pub(crate) limits: Limits,
+}
+
+/// What is run in it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Errand {
+    /// Nothing is run when it is empty.
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: BTreeMap<String, String>,
 }
 
 /// The network as the stub sees it.
@@ -58,6 +65,9 @@ pub(crate) enum Order {
 pub(crate) enum Report {
     /// The socket for the proxy comes with this.
     Listener,
+    /// The boundary stands, and nothing runs in it yet. These are the folders around what is hidden: what comes to be
+    /// in one of them later is out of reach.
+    Ready { around: Vec<PathBuf> },
     /// The command runs.
     Started,
     /// Nothing was run.

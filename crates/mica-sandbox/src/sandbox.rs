@@ -11,6 +11,7 @@ use crate::error::SandboxError;
 use crate::held::Holder;
 use crate::launch;
 use crate::outcome::Ended;
+use crate::ready::Ready;
 use crate::stub;
 use crate::tier::{LANDLOCK, Missing, Report, Tier};
 
@@ -39,6 +40,8 @@ pub struct Sandbox {
     pub(crate) stub: Stub,
     pub(crate) report: Report,
     pub(crate) holder: Holder,
+    pub(crate) ready: Ready,
+    pub(crate) is_keeping_ready: bool,
 }
 
 /// What a command printed, and how it ended.
@@ -98,7 +101,7 @@ impl Sandbox {
     pub async fn negotiate(stub: Stub) -> Self {
         let landlock_abi = stub::landlock_abi();
         let report = Report { tier: Tier::None, landlock_abi, missing: Vec::new() };
-        let mut sandbox = Self { stub, report, holder: Holder::default() };
+        let mut sandbox = Self::of(stub, report);
         let missing = |what: &str, why: String| Missing { what: what.to_owned(), why };
         if cfg!(not(target_os = "linux")) {
             let why = "only Linux is supported so far".to_owned();
@@ -135,7 +138,19 @@ impl Sandbox {
     /// Without confinement, and without finding out what there could be: for programs that a person set up.
     pub fn unconfined(stub: Stub) -> Self {
         let report = Report { tier: Tier::None, landlock_abi: 0, missing: Vec::new() };
-        Self { stub, report, holder: Holder::default() }
+        Self::of(stub, report)
+    }
+
+    fn of(stub: Stub, report: Report) -> Self {
+        Self { stub, report, holder: Holder::default(), ready: Ready::default(), is_keeping_ready: false }
+    }
+
+    /// The same, for somebody who runs one command after the other: while nothing runs, a boundary like the last one
+    /// stands ready for a minute. Without it, the next command waits until one is built.
+    #[must_use]
+    pub fn keeping_ready(mut self) -> Self {
+        self.is_keeping_ready = true;
+        self
     }
 
     /// The same with a lower tier than is reached, for those who ask for it.
@@ -173,6 +188,12 @@ impl Sandbox {
         cancel: CancellationToken,
     ) -> Result<Child, SandboxError> {
         launch::spawn(self, command, boundary, cancel).await
+    }
+
+    /// Builds a boundary now, for a command in this folder that is expected to come. It stands for a minute. Answers
+    /// whether it does: without one, the command is run all the same, a few milliseconds later.
+    pub async fn prepare(&self, folder: &Path, boundary: &Boundary) -> bool {
+        launch::prepare(self, folder, boundary).await
     }
 
     /// Runs a command to its end and keeps up to `most` bytes of each stream.

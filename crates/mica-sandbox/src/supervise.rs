@@ -20,7 +20,9 @@ use crate::held::Held;
 use crate::launch::Control;
 use crate::network::{Log, Refusal};
 use crate::outcome::{self, Ended, How, Limit};
-use crate::plan::{Order, Report, Usage};
+use crate::plan::{Order, Plan, Report, Usage};
+use crate::ready::Ready;
+use crate::sandbox::Stub;
 use crate::tier::Tier;
 
 /// The largest piece of output.
@@ -66,20 +68,20 @@ pub(crate) struct Supervisor {
     pub(crate) cancel: CancellationToken,
     pub(crate) log: Log,
     pub(crate) readers: Vec<Option<JoinHandle<Vec<u8>>>>,
-    pub(crate) _stop_proxy: DropGuard,
-    pub(crate) _temporary: Option<TempDir>,
-    pub(crate) _held: Option<Held>,
+    pub(crate) stop_proxy: DropGuard,
+    pub(crate) temporary: Option<TempDir>,
+    pub(crate) held: Option<Held>,
+    /// Where a boundary for the next command is built.
+    pub(crate) next: Option<(Ready, Stub, Plan)>,
 }
 
 impl Supervisor {
     pub(crate) async fn run(mut self) -> Ended {
         let began = Instant::now();
-        let (how, usage) = self.watch(began).await;
-        // The stub ends when everything in it has.
-        if timeout(LAST, self.process.wait()).await.is_err() {
-            let _ = self.process.kill().await;
-        }
-        if how == How::Lost {
+        let (how, usage, keeper) = self.watch(began).await;
+        let mut last = Last { process: self.process, _temporary: self.temporary };
+        if keeper == Keeper::Gone {
+            last.wait().await;
             sweep(&self.mark);
         }
         let elapsed = began.elapsed();
@@ -90,6 +92,16 @@ impl Supervisor {
                 Err(_) => reader.abort(),
             }
         }
+        drop((self.stop_proxy, self.held));
+        // Everything that the command started has ended. What is left is the keeper, with its namespaces and mounts, and
+        // nobody needs to wait for that.
+        let (next, boundary) = (self.next, self.boundary.clone());
+        tokio::spawn(async move {
+            if let Some((ready, stub, plan)) = next {
+                ready.build(&stub, plan, &boundary).await;
+            }
+            last.wait().await;
+        });
         let network = self.log.take();
         let mut denials = Vec::new();
         if how == How::Signalled(libc::SIGSYS) {
@@ -107,7 +119,7 @@ impl Supervisor {
         Ended { how, usage, elapsed, denials, network, tier: self.tier }
     }
 
-    async fn watch(&mut self, began: Instant) -> (How, Usage) {
+    async fn watch(&mut self, began: Instant) -> (How, Usage, Keeper) {
         let far = Duration::from_secs(86_400 * 365);
         let limits = self.boundary.limits.clone();
         let deadline = began + limits.wall.unwrap_or(far);
@@ -119,10 +131,10 @@ impl Supervisor {
                 report = self.control.report() => match report {
                     Some(Report::Ended { code, signal, usage }) => {
                         let seen = outcome::how(code, signal, &usage, limits.cpu_seconds);
-                        return (cause.unwrap_or(seen), usage);
+                        return (cause.unwrap_or(seen), usage, Keeper::Done);
                     }
                     Some(_) => {}
-                    None => return (cause.unwrap_or(How::Lost), Usage::default()),
+                    None => return (cause.unwrap_or(How::Lost), Usage::default(), Keeper::Gone),
                 },
                 () = self.cancel.cancelled(), if cause.is_none() => {
                     cause = Some(How::Cancelled);
@@ -145,6 +157,27 @@ impl Supervisor {
                     }
                 },
             }
+        }
+    }
+}
+
+/// Whether the keeper saw everything end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeper {
+    Done,
+    Gone,
+}
+
+/// What is left when everything has ended: the keeper, and what it needed.
+struct Last {
+    process: tokio::process::Child,
+    _temporary: Option<TempDir>,
+}
+
+impl Last {
+    async fn wait(&mut self) {
+        if timeout(LAST, self.process.wait()).await.is_err() {
+            let _ = self.process.kill().await;
         }
     }
 }

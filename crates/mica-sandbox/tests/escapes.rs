@@ -227,7 +227,7 @@ const TABLE: &[(&str, [Expect; 3])] = &[
     ("core-dump", [Held, Held, Held]),
 ];
 
-async fn every_attempt(tier: Tier) {
+async fn every_attempt(tier: Tier, when_ready: bool) {
     let Some(stage) = Stage::new(tier).await else { return };
     let column = Tier::ALL.iter().position(|known| *known == tier).unwrap();
     let (mut wrong, mut made, mut held) = (Vec::new(), 0, 0);
@@ -238,7 +238,12 @@ async fn every_attempt(tier: Tier) {
         }
         let world = World::new(&stage, name);
         let before = world.outside();
-        let (how, said) = match stage.attempt(&world, name).await {
+        let tried = if when_ready {
+            stage.attempt_when_ready(&world, name).await
+        } else {
+            stage.attempt(&world, name).await
+        };
+        let (how, said) = match tried {
             Ok(finished) => (finished.ended.how, finished.output.text() + &finished.errors.text()),
             // The keeper may be ended before it could say that it had begun.
             Err(error) if *name == "signal-keeper" => (How::Lost, error.to_string()),
@@ -292,21 +297,42 @@ async fn every_attempt(tier: Tier) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_confinement_the_attempts_are_good_ones() {
-    every_attempt(Tier::None).await;
+    every_attempt(Tier::None, false).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn landlock_holds() {
-    every_attempt(Tier::Landlock).await;
+    every_attempt(Tier::Landlock, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn landlock_holds_when_it_stood_before() {
+    every_attempt(Tier::Landlock, true).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn namespaces_hold() {
-    every_attempt(Tier::Namespaces).await;
+    every_attempt(Tier::Namespaces, false).await;
 }
 
-/// Root has ways that others do not, and others have user namespaces that root hardly needs: both are tried.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn namespaces_hold_when_they_stood_before() {
+    every_attempt(Tier::Namespaces, true).await;
+}
+
+// Root has ways that others do not, and others have user namespaces that root hardly needs: both are tried.
+
 #[test]
-fn the_same_as_an_ordinary_user() {
-    stage::as_ordinary_user(&["landlock_holds", "namespaces_hold", "without_confinement"]);
+fn an_ordinary_user_gets_out_without_confinement() {
+    stage::as_ordinary_user(&["without_confinement_the_attempts_are_good_ones"]);
+}
+
+#[test]
+fn landlock_holds_an_ordinary_user() {
+    stage::as_ordinary_user(&["landlock_holds", "landlock_holds_when_it_stood_before"]);
+}
+
+#[test]
+fn namespaces_hold_an_ordinary_user() {
+    stage::as_ordinary_user(&["namespaces_hold", "namespaces_hold_when_they_stood_before"]);
 }

@@ -245,7 +245,101 @@ async fn read_only_is_read_only() {
 
 #[test]
 fn the_same_as_an_ordinary_user() {
-    let tests =
-        ["output_codes", "time_is_up", "cancelled_and", "limits_hold", "denials_are", "a_grant", "read_only"];
-    stage::as_ordinary_user(&tests);
+    stage::as_ordinary_user(&[
+        "output_codes_and_signals",
+        "time_is_up_for_those_who_do_not_listen",
+        "cancelled_and_dropped_commands_end",
+        "limits_hold",
+        "denials_are_explained",
+        "a_grant_reaches_its_hosts_and_no_others",
+        "read_only_is_read_only",
+        "what_stands_ready_is_used_while_it_is_right",
+        "the_next_command_finds_a_boundary",
+    ]);
+}
+
+/// What stood before a command came is used, and only as long as it is what would be built now.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_stands_ready_is_used_while_it_is_right() {
+    for stage in stages().await {
+        let world = World::new(&stage, "");
+        let boundary = world.boundary();
+        let project = world.project();
+        let prepare = || stage.sandbox.prepare(&project, &boundary);
+        assert!(prepare().await);
+        let waiting = stage::stubs();
+        assert_eq!(waiting.len(), 1);
+        assert!(prepare().await, "one is enough");
+        assert_eq!(stage::stubs(), waiting);
+
+        // Another time limit and other words need no other boundary.
+        let mut other = world.boundary();
+        other.limits.wall = Some(Duration::from_secs(9));
+        other.environment.insert("WORD".to_owned(), "said".to_owned());
+        let command = Command::new("sh", &project).arguments(["-c", "echo $WORD; read line"]).with_input();
+        let mut child = stage.sandbox.spawn(command, &other, CancellationToken::new()).await.unwrap();
+        assert_eq!(child.next().await.unwrap().bytes, "said\n");
+        assert_eq!(stage::stubs(), waiting, "the one that waited runs it");
+        drop(child.take_input());
+        child.wait().await;
+
+        // What came meanwhile is seen, in places where everything around a secret is named.
+        assert!(prepare().await);
+        std::fs::write(world.root.join("home/came-later"), "news").unwrap();
+        let finished = shell(&stage, &world, &boundary, "cat ../came-later").await;
+        assert_eq!(finished.output.text(), "news", "{}", finished.errors.text());
+
+        // A secret that was replaced by another file is none the less one.
+        assert!(prepare().await);
+        std::fs::write(world.root.join("home/new"), "another secret").unwrap();
+        std::fs::rename(world.root.join("home/new"), world.root.join("home/.netrc")).unwrap();
+        let finished = shell(&stage, &world, &boundary, "cat ../.netrc").await;
+        let expected = if stage.sandbox.tier() == Tier::None { "another secret" } else { "" };
+        assert_eq!(finished.output.text(), expected);
+
+        // So is a hook, in a repository that came meanwhile.
+        if stage.sandbox.tier() == Tier::Namespaces {
+            std::fs::rename(project.join(".git"), project.join("old")).unwrap();
+            assert!(prepare().await);
+            std::fs::create_dir_all(project.join(".git/hooks")).unwrap();
+            let finished = shell(&stage, &world, &boundary, "echo x > .git/hooks/pre-commit").await;
+            assert!(!finished.ended.how.is_success(), "{}", finished.errors.text());
+        }
+
+        // One that was ended by somebody is not waited for.
+        assert!(prepare().await);
+        for pid in stage::stubs() {
+            rustix::process::kill_process(
+                rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(),
+                rustix::process::Signal::KILL,
+            )
+            .unwrap();
+        }
+        while !stage::stubs().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(shell(&stage, &world, &boundary, "echo here").await.output.text(), "here\n");
+    }
+}
+
+/// One command after the other: the next finds its boundary built, and nobody waits when the sandbox is gone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_command_finds_a_boundary() {
+    for mut stage in stages().await {
+        stage.sandbox = stage.sandbox.keeping_ready();
+        let world = World::new(&stage, "");
+        let boundary = world.boundary();
+        assert_eq!(shell(&stage, &world, &boundary, "echo one").await.output.text(), "one\n");
+        let deadline = std::time::Instant::now() + Duration::from_secs(20);
+        while stage::stubs().len() != 1 {
+            assert!(std::time::Instant::now() < deadline, "{:?}", stage::stubs());
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(shell(&stage, &world, &boundary, "echo two").await.output.text(), "two\n");
+        drop(stage);
+        while !stage::stubs().is_empty() {
+            assert!(std::time::Instant::now() < deadline, "{:?}", stage::stubs());
+            tokio::task::yield_now().await;
+        }
+    }
 }

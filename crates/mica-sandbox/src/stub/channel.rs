@@ -10,7 +10,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-use crate::plan::{LARGEST, Plan, Report};
+use crate::plan::{Errand, LARGEST, Plan, Report};
 
 /// Standard input, output and error of the command.
 pub(crate) type Streams = [OwnedFd; 3];
@@ -27,8 +27,13 @@ impl Channel {
         Ok(Self(UnixStream::from(socket)))
     }
 
-    /// Waits for the plan and the command's streams.
-    pub(crate) fn plan(&mut self) -> io::Result<(Plan, Streams)> {
+    /// Waits for the plan.
+    pub(crate) fn plan(&mut self) -> io::Result<Plan> {
+        Ok(serde_json::from_slice(&self.text()?)?)
+    }
+
+    /// Waits for what is to be run, and its streams. None when nothing comes any more.
+    pub(crate) fn errand(&mut self) -> io::Result<Option<(Errand, Streams)>> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut byte = [0u8; 1];
@@ -40,19 +45,26 @@ impl Channel {
             }
         }
         let bad = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-        if got.bytes != 1 || got.flags.contains(ReturnFlags::CTRUNC) {
-            return Err(bad("the stub is started by the sandbox, and by nobody else"));
+        if got.bytes == 0 {
+            return Ok(None);
         }
-        let streams = Streams::try_from(streams).map_err(|_| bad("three descriptors go with a plan"))?;
+        if got.flags.contains(ReturnFlags::CTRUNC) {
+            return Err(bad("descriptors were lost on the way"));
+        }
+        let streams = Streams::try_from(streams).map_err(|_| bad("three descriptors go with an errand"))?;
+        Ok(Some((serde_json::from_slice(&self.text()?)?, streams)))
+    }
+
+    fn text(&mut self) -> io::Result<Vec<u8>> {
         let mut length = [0u8; 4];
         self.0.read_exact(&mut length)?;
         let length = u32::from_le_bytes(length);
         if length > LARGEST {
-            return Err(bad("the plan is too large"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the plan is too large"));
         }
         let mut text = Vec::new();
         (&self.0).take(length.into()).read_to_end(&mut text)?;
-        Ok((serde_json::from_slice(&text)?, streams))
+        Ok(text)
     }
 
     /// Reports. Nobody to report to means that the program is gone, which the keeper notices by itself.

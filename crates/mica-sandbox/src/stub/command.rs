@@ -8,20 +8,52 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use super::Stop;
 use super::channel::Streams;
 use crate::boundary::Limits;
-use crate::plan::Plan;
+use crate::plan::{Errand, Plan};
 use crate::tier::Tier;
 
+/// What confines the command's process, made before there is one: making it takes a while, and using it does not.
+pub(crate) struct Confinement {
+    #[cfg(target_os = "linux")]
+    kernel: Option<(super::files::Rules, super::syscalls::Filters)>,
+}
+
+impl Confinement {
+    pub(crate) fn of(plan: &Plan) -> Result<Self, Stop> {
+        #[cfg(target_os = "linux")]
+        {
+            if plan.tier == Tier::None {
+                return Ok(Self { kernel: None });
+            }
+            Ok(Self { kernel: Some((super::files::rules(plan)?, super::syscalls::filters(plan)?)) })
+        }
+        #[cfg(not(target_os = "linux"))]
+        if plan.tier == Tier::None {
+            Ok(Self {})
+        } else {
+            Err(Stop::new("tier", "only the tier none exists on this system"))
+        }
+    }
+
+    /// The folders around what is hidden.
+    pub(crate) fn around(&self) -> Vec<std::path::PathBuf> {
+        #[cfg(target_os = "linux")]
+        return self.kernel.as_ref().map(|(files, _)| files.around.clone()).unwrap_or_default();
+        #[cfg(not(target_os = "linux"))]
+        Vec::new()
+    }
+}
+
 /// Becomes the command. Coming back means that it did not.
-pub(crate) fn become_it(plan: &Plan, streams: Streams) -> Stop {
-    match prepare(plan, streams) {
+pub(crate) fn become_it(plan: &Plan, confinement: Confinement, errand: &Errand, streams: Streams) -> Stop {
+    match prepare(plan, confinement, streams) {
         // A trial: the boundary stands, and there is nothing to run in it.
-        Ok(()) if plan.program.is_empty() => super::raw::exit(0),
-        Ok(()) => exec(plan),
+        Ok(()) if errand.program.is_empty() => super::raw::exit(0),
+        Ok(()) => exec(errand),
         Err(stop) => stop,
     }
 }
 
-fn prepare(plan: &Plan, streams: Streams) -> Result<(), Stop> {
+fn prepare(plan: &Plan, confinement: Confinement, streams: Streams) -> Result<(), Stop> {
     // A session of its own has no terminal, so nothing can be typed into the user's.
     rustix::process::setsid().map_err(Stop::at("session"))?;
     let [input, output, errors] = streams;
@@ -33,27 +65,23 @@ fn prepare(plan: &Plan, streams: Streams) -> Result<(), Stop> {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     limit(&plan.limits, plan.tier)?;
     #[cfg(target_os = "linux")]
-    {
-        if plan.tier == Tier::None {
-            let _ = rustix::thread::set_no_new_privs(true);
-        } else {
-            super::capabilities::give_up(plan.tier)?;
-            rustix::thread::set_no_new_privs(true).map_err(Stop::at("privileges"))?;
-            super::files::confine(plan)?;
-            super::syscalls::confine(plan)?;
-        }
+    if let Some((files, calls)) = confinement.kernel {
+        super::capabilities::give_up(plan.tier)?;
+        rustix::thread::set_no_new_privs(true).map_err(Stop::at("privileges"))?;
+        files.confine()?;
+        calls.confine()?;
+    } else {
+        let _ = rustix::thread::set_no_new_privs(true);
     }
     #[cfg(not(target_os = "linux"))]
-    if plan.tier != Tier::None {
-        return Err(Stop::new("tier", "only the tier none exists on this system"));
-    }
+    let _ = confinement;
     Ok(())
 }
 
 #[allow(clippy::disallowed_methods, reason = "this is the crate that starts processes")]
-fn exec(plan: &Plan) -> Stop {
-    let mut command = Command::new(&plan.program);
-    command.args(&plan.arguments).env_clear().envs(&plan.environment);
+fn exec(errand: &Errand) -> Stop {
+    let mut command = Command::new(&errand.program);
+    command.args(&errand.arguments).env_clear().envs(&errand.environment);
     Stop::at("exec")(command.exec())
 }
 

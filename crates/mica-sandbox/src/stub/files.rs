@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, NetPort, PathBeneath, PathFd, RestrictionStatus, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
 use super::Stop;
@@ -19,16 +19,30 @@ pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/
 /// Devices that exist only in mounts of its own.
 pub(crate) const PRIVATE_DEVICES: [&str; 3] = ["/dev/shm", "/dev/pts", "/dev/ptmx"];
 
-/// Confines this process and all it starts.
-pub(crate) fn confine(plan: &Plan) -> Result<(), Stop> {
-    let status = ruleset(plan).map_err(|error| Stop::new("Landlock", error))?;
-    if status.ruleset == RulesetStatus::NotEnforced {
-        return Err(Stop::new("Landlock", "the kernel has none, or it is switched off"));
-    }
-    Ok(())
+/// What may be touched. Holds for nobody yet.
+pub(crate) struct Rules {
+    ruleset: RulesetCreated,
+    /// Folders that were looked into, because something in them is hidden.
+    pub(crate) around: Vec<PathBuf>,
 }
 
-fn ruleset(plan: &Plan) -> Result<RestrictionStatus, RulesetError> {
+/// The rules of a plan.
+pub(crate) fn rules(plan: &Plan) -> Result<Rules, Stop> {
+    ruleset(plan).map_err(|error| Stop::new("Landlock", error))
+}
+
+impl Rules {
+    /// Confines this process and all it starts.
+    pub(crate) fn confine(self) -> Result<(), Stop> {
+        let status = self.ruleset.restrict_self().map_err(|error| Stop::new("Landlock", error))?;
+        if status.ruleset == RulesetStatus::NotEnforced {
+            return Err(Stop::new("Landlock", "the kernel has none, or it is switched off"));
+        }
+        Ok(())
+    }
+}
+
+fn ruleset(plan: &Plan) -> Result<Rules, RulesetError> {
     let all = AccessFs::from_all(NEWEST);
     let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
     // Nobody needs device nodes, and commands to devices go to those that are named.
@@ -87,7 +101,8 @@ fn ruleset(plan: &Plan) -> Result<RestrictionStatus, RulesetError> {
     for path in DEVICES {
         ruleset = allow(ruleset, Path::new(path), device)?;
     }
-    ruleset.restrict_self()
+    partly.extend(around);
+    Ok(Rules { ruleset, around: partly })
 }
 
 /// Whether a hidden place has to be left out by a rule. Each hole costs a rule for everything around it.

@@ -10,9 +10,10 @@ use std::process::ExitStatus;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitOptions, wait, waitpid};
 
-use super::channel::{Channel, Streams};
+use super::Stop;
+use super::channel::Channel;
+use super::command::{self, Confinement};
 use super::raw::{self, Side};
-use super::{Stop, command};
 use crate::plan::{Order, Plan, Reachable, Report, Usage, proxy_variables};
 use crate::tier::Tier;
 
@@ -24,14 +25,15 @@ pub(crate) fn stub() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     raw::close_from(3)?;
     let mut channel = Channel::take()?;
-    let (plan, streams) = channel.plan()?;
+    let plan = channel.plan()?;
     let kept = match plan.tier {
         #[cfg(target_os = "linux")]
-        Tier::Namespaces => super::namespaces::enter(&plan, &mut channel, streams),
+        Tier::Namespaces => super::namespaces::enter(&plan, &mut channel),
         #[cfg(not(target_os = "linux"))]
         Tier::Namespaces => Err(Stop::new("namespaces", "there are none on this system")),
         Tier::None | Tier::Landlock => {
-            become_subreaper().and_then(|()| keep(plan, &mut channel, streams, Reach::Family))
+            let proxy = if let Reachable::Port(port) = plan.network { Some(port) } else { None };
+            become_subreaper().and_then(|()| keep(&plan, &mut channel, proxy, Reach::Family))
         }
     };
     if let Err(Stop { stage, reason, errno }) = kept {
@@ -72,21 +74,23 @@ pub(crate) fn hide() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// Runs the command and everything it starts to the end.
-pub(crate) fn keep(
-    mut plan: Plan,
-    channel: &mut Channel,
-    streams: Streams,
-    reach: Reach,
-) -> Result<(), Stop> {
-    if let Reachable::Port(port) = plan.network {
-        plan.environment.extend(proxy_variables(port));
+/// Waits for what is to be run, and runs it and everything it starts to the end.
+pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach: Reach) -> Result<(), Stop> {
+    let confinement = Confinement::of(plan)?;
+    channel.report(&Report::Ready { around: confinement.around() });
+    let Some((mut errand, streams)) = channel.errand().map_err(Stop::at("errand"))? else {
+        return Ok(());
+    };
+    #[cfg(target_os = "linux")]
+    if reach == Reach::Namespace {
+        super::mounts::except(plan)?;
     }
+    errand.environment.extend(proxy.map(proxy_variables).unwrap_or_default());
     let (failures, tell) = std::io::pipe().map_err(Stop::at("pipe"))?;
     let child = match raw::fork().map_err(Stop::at("fork"))? {
         Side::Child => {
             drop(failures);
-            let Stop { stage, reason, errno } = command::become_it(&plan, streams);
+            let Stop { stage, reason, errno } = command::become_it(plan, confinement, &errand, streams);
             let told = serde_json::to_vec(&Report::Failed { stage, reason, errno }).unwrap_or_default();
             let _ = rustix::io::write(&tell, &told);
             raw::exit(127);
@@ -106,8 +110,10 @@ pub(crate) fn keep(
     drop(failures);
     channel.report(&Report::Started);
     let status = watch(child, channel, reach)?;
-    if reach == Reach::Family {
-        end_family(channel);
+    match reach {
+        Reach::Family => end_family(),
+        #[cfg(target_os = "linux")]
+        Reach::Namespace => end_namespace(),
     }
     channel.report(&Report::Ended { code: status.code(), signal: status.signal(), usage: usage() });
     Ok(())
@@ -189,8 +195,7 @@ fn signal_all(child: i32, signal: i32, reach: Reach) {
 }
 
 /// Ends everybody that is left. Each round stops all, so that nobody forks behind its back, and then ends them.
-fn end_family(channel: &mut Channel) {
-    let _ = channel;
+fn end_family() {
     #[cfg(target_os = "linux")]
     loop {
         // No child is left: nobody who descends from here is.
@@ -205,6 +210,20 @@ fn end_family(channel: &mut Channel) {
             }
         }
         // All that were found are ending, so this waits for no longer than the kernel needs.
+        let _ = wait(WaitOptions::empty());
+    }
+}
+
+/// Ends everybody that is left in the namespace. Whoever loses a parent there becomes a child of this process.
+#[cfg(target_os = "linux")]
+fn end_namespace() {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Err(_) => return,
+            Ok(Some(_)) => continue,
+            Ok(None) => {}
+        }
+        let _ = raw::kill(-1, libc::SIGKILL);
         let _ = wait(WaitOptions::empty());
     }
 }

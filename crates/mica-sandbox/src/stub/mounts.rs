@@ -23,7 +23,7 @@ const OWN_PID_MAX: (u32, u32) = (6, 14);
 /// The kernel takes no lower one.
 const LOWEST_PID_MAX: u64 = 301;
 
-/// Builds it.
+/// Builds it, but for the exceptions.
 pub(crate) fn build(plan: &Plan) -> Result<(), Stop> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(Stop::at("mounts"))?;
@@ -63,11 +63,13 @@ pub(crate) fn build(plan: &Plan) -> Result<(), Stop> {
         raw::set_mount_flags(tree.as_fd(), NO_SETUID).map_err(at("root", root))?;
         put_back(root, &tree)?;
     }
-    for path in &plan.frozen {
-        freeze(plan, path)?;
-    }
     cover(&plan.hidden)?;
     processes(plan)
+}
+
+/// Makes the exceptions in writable roots, as they are now: some of them may have come to be since the rest was built.
+pub(crate) fn except(plan: &Plan) -> Result<(), Stop> {
+    plan.frozen.iter().try_for_each(|path| freeze(plan, path))
 }
 
 fn at<E: Into<std::io::Error>>(what: &str, path: &Path) -> impl FnOnce(E) -> Stop {

@@ -4,14 +4,14 @@ use std::os::fd::AsFd;
 
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 
-use super::channel::{Channel, Streams};
+use super::channel::Channel;
 use super::keeper::{Reach, hide, keep};
 use super::raw::{self, Side};
 use super::{Stop, mounts};
-use crate::plan::{Plan, Reachable, proxy_variables};
+use crate::plan::{Plan, Reachable};
 
 /// Leaves for new namespaces and keeps the command there.
-pub(crate) fn enter(plan: &Plan, channel: &mut Channel, streams: Streams) -> Result<(), Stop> {
+pub(crate) fn enter(plan: &Plan, channel: &mut Channel) -> Result<(), Stop> {
     if !raw::one_thread() {
         return Err(Stop::new("threads", "the stub has more than one thread: call it first thing in main"));
     }
@@ -32,13 +32,12 @@ pub(crate) fn enter(plan: &Plan, channel: &mut Channel, streams: Streams) -> Res
     tell("/proc/self/gid_map", &format!("{group} {group} 1"))?;
     match raw::fork().map_err(Stop::at("process namespace"))? {
         Side::Parent(first) => {
-            drop(streams);
             // The first process reports; this one only lasts until all of the namespace are gone.
             let _ = waitpid(Pid::from_raw(first), WaitOptions::empty());
             Ok(())
         }
         Side::Child => {
-            let code = match first(plan.clone(), channel, streams) {
+            let code = match first(plan, channel) {
                 Ok(()) => 0,
                 Err(Stop { stage, reason, errno }) => {
                     channel.report(&crate::plan::Report::Failed { stage, reason, errno });
@@ -51,22 +50,23 @@ pub(crate) fn enter(plan: &Plan, channel: &mut Channel, streams: Streams) -> Res
 }
 
 /// The first process of the namespace. When it ends, the kernel ends all others.
-fn first(mut plan: Plan, channel: &mut Channel, streams: Streams) -> Result<(), Stop> {
+fn first(plan: &Plan, channel: &mut Channel) -> Result<(), Stop> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(Stop::at("parent"))?;
-    mounts::build(&plan)?;
+    mounts::build(plan)?;
     hide();
     if plan.network != Reachable::Everything {
         raw::loopback_up().map_err(Stop::at("loopback"))?;
     }
+    let mut proxy = None;
     if plan.network == Reachable::Inside {
         // A socket belongs to the network it was made in, whoever holds it: the program accepts connections from in
         // here, and makes its own out there.
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(Stop::at("proxy"))?;
         let port = listener.local_addr().map_err(Stop::at("proxy"))?.port();
         channel.hand_out(listener.as_fd()).map_err(Stop::at("proxy"))?;
-        plan.environment.extend(proxy_variables(port));
+        proxy = Some(port);
     }
-    keep(plan, channel, streams, Reach::Namespace)
+    keep(plan, channel, proxy, Reach::Namespace)
 }
 
 #[allow(clippy::disallowed_methods, reason = "these are no files, but questions to the kernel")]

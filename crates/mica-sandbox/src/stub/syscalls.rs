@@ -114,14 +114,27 @@ const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// Confines this process and all it starts.
-pub(crate) fn confine(plan: &Plan) -> Result<(), Stop> {
-    let failed = |error: seccompiler::Error| Stop::new("seccomp", error);
+/// What may not be called. Holds for nobody yet.
+pub(crate) struct Filters(Vec<BpfProgram>);
+
+/// The filters of a plan.
+pub(crate) fn filters(plan: &Plan) -> Result<Filters, Stop> {
     let absent = ABSENT.iter().map(|call| (*call, Vec::new())).collect();
-    for (rules, errno) in [(absent, libc::ENOSYS), (refused(plan).map_err(failed)?, libc::EPERM)] {
-        apply_filter(&program(rules, errno).map_err(failed)?).map_err(failed)?;
+    let refused = refused(plan).map_err(failed)?;
+    let programs =
+        [(absent, libc::ENOSYS), (refused, libc::EPERM)].map(|(rules, errno)| program(rules, errno));
+    Ok(Filters(programs.into_iter().collect::<Result<_, _>>().map_err(failed)?))
+}
+
+impl Filters {
+    /// Confines this process and all it starts.
+    pub(crate) fn confine(self) -> Result<(), Stop> {
+        self.0.iter().try_for_each(|program| apply_filter(program).map_err(failed))
     }
-    Ok(())
+}
+
+fn failed(error: seccompiler::Error) -> Stop {
+    Stop::new("seccomp", error)
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;

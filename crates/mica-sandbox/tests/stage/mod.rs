@@ -58,6 +58,16 @@ impl Stage {
             .await
     }
 
+    /// The same in a boundary that stood before.
+    pub(crate) async fn attempt_when_ready(
+        &self,
+        world: &World,
+        name: &str,
+    ) -> Result<Finished, SandboxError> {
+        assert!(self.sandbox.prepare(&world.project(), &world.boundary()).await, "{name}: nothing stands");
+        self.attempt(world, name).await
+    }
+
     pub(crate) async fn run(&self, world: &World, name: &str, boundary: &Boundary) -> Finished {
         self.sandbox
             .run_to_end(world.command(name), boundary, 64 * 1024, CancellationToken::new())
@@ -257,6 +267,25 @@ impl Drop for World {
     }
 }
 
+/// Stubs that this process has started.
+pub(crate) fn stubs() -> Vec<u32> {
+    let own = std::process::id();
+    let is_stub = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+        let (state, parent) = (fields.next(), fields.next());
+        parent == Some(&own.to_string())
+            && state != Some("Z")
+            && String::from_utf8_lossy(&line).contains(mica_sandbox::stub::ARGUMENT)
+    };
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut found: Vec<u32> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_stub).collect();
+    found.sort_unstable();
+    found
+}
+
 fn describe(path: &Path, except: &Path, lines: &mut Vec<String>) {
     let Ok(meta) = path.symlink_metadata() else { return };
     // Folders' times change when the test itself puts the project's own things in place.
@@ -306,7 +335,7 @@ pub(crate) fn as_ordinary_user(tests: &[&str]) {
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(program)
         .args(tests)
-        .args(["--nocapture", "--test-threads=1"])
+        .args(["--exact", "--nocapture", "--test-threads=1"])
         .env(PROBE, probe)
         .env(BASE, worlds)
         .env("MICA_TEST_SETUID", setuid)

@@ -1,0 +1,180 @@
+//! Boundaries that stand before a command comes: building one takes longer than most commands do.
+//!
+//! One is built when a command has ended, while whoever asked for it reads the answer, and used by the next command
+//! that needs the same. It is used only when everything it was built from is still what it was; the exceptions in
+//! writable folders are made when the command comes, because they matter most and may come to be at any time.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::boundary::Boundary;
+use crate::error::SandboxError;
+use crate::launch::{self, Control, SET_UP};
+use crate::plan::{Plan, Reachable, Report};
+use crate::sandbox::Stub;
+use crate::tier::Tier;
+
+/// How many wait at a time: one that may write, one that may not.
+const MOST: usize = 2;
+/// How long one waits for a command.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// The bits of a mode that say what kind of file it is.
+const KIND: u32 = 0o170_000;
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// A stub with its boundary around it, or about to have it.
+#[derive(Debug)]
+pub(crate) struct Place {
+    id: u64,
+    plan: Plan,
+    built_from: Vec<(PathBuf, Option<Identity>)>,
+    around: Vec<(PathBuf, Option<Contents>)>,
+    pub(crate) process: tokio::process::Child,
+    pub(crate) control: Control,
+    pub(crate) temporary: Option<TempDir>,
+}
+
+/// What tells a file from another one at the same path.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+    kind: u32,
+}
+
+/// What a folder is, and when something last came into it or left it.
+#[derive(Debug, PartialEq, Eq)]
+struct Contents {
+    folder: Identity,
+    changed: (i64, i64),
+}
+
+impl Place {
+    /// Starts a stub and tells it what to build.
+    pub(crate) async fn begin(stub: &Stub, plan: Plan, boundary: &Boundary) -> Result<Self, SandboxError> {
+        let temporary = temporary(boundary, plan.tier)?;
+        let mut whole = plan.clone();
+        if let Some(folder) = &temporary {
+            whole.writable.push(folder.path().canonicalize().map_err(SandboxError::io("no private folder"))?);
+        }
+        // Looked at before it is built: what changes meanwhile is noticed.
+        let built_from = built_from(&plan);
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(SandboxError::io("no socket"))?;
+        let process = launch::start(&stub.0, theirs.into())?;
+        ours.set_nonblocking(true).map_err(SandboxError::io("no socket"))?;
+        let mut control = Control::new(ours).map_err(SandboxError::io("no socket"))?;
+        control.send(&whole).await.map_err(SandboxError::io("the stub did not take the plan"))?;
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { id, plan, built_from, around: Vec::new(), process, control, temporary })
+    }
+
+    /// Waits until the boundary stands.
+    async fn built(&mut self) -> bool {
+        match tokio::time::timeout(SET_UP, self.control.report()).await {
+            Ok(Some(Report::Ready { around })) => {
+                self.around = around.into_iter().map(|path| (path.clone(), contents(&path))).collect();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it is what would be built now.
+    fn fits(&mut self, plan: &Plan) -> bool {
+        self.plan == *plan
+            && matches!(self.process.try_wait(), Ok(None))
+            && self.built_from.iter().all(|(path, found)| identity(path) == *found)
+            && self.around.iter().all(|(path, found)| contents(path) == *found)
+    }
+}
+
+/// The boundaries that wait. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ready(Arc<Mutex<Vec<Place>>>);
+
+impl Ready {
+    /// Takes one that fits. Those that would fit but for what has changed are ended.
+    pub(crate) fn take(&self, plan: &Plan) -> Option<Place> {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = places.iter().position(|place| place.plan == *plan)?;
+        let mut place = places.swap_remove(index);
+        drop(places);
+        place.fits(plan).then_some(place)
+    }
+
+    /// Builds one for the next command like the last, and answers whether it stands.
+    pub(crate) async fn build(&self, stub: &Stub, plan: Plan, boundary: &Boundary) -> bool {
+        // A proxy belongs to one command.
+        if !matches!(plan.network, Reachable::Nothing | Reachable::Everything) {
+            return false;
+        }
+        if self.has(&plan) {
+            return true;
+        }
+        let Ok(mut place) = Place::begin(stub, plan, boundary).await else { return false };
+        if !place.built().await {
+            return false;
+        }
+        let id = place.id;
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if places.len() >= MOST {
+            places.remove(0);
+        }
+        places.push(place);
+        drop(places);
+        let places = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            tokio::time::sleep(IDLE).await;
+            forget(&places, id);
+        });
+        true
+    }
+
+    fn has(&self, plan: &Plan) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|place| place.plan == *plan)
+    }
+}
+
+fn forget(places: &Weak<Mutex<Vec<Place>>>, id: u64) {
+    if let Some(places) = places.upgrade() {
+        places.lock().unwrap_or_else(PoisonError::into_inner).retain(|place| place.id != id);
+    }
+}
+
+/// A folder for temporary files where there is no mount for it.
+fn temporary(boundary: &Boundary, tier: Tier) -> Result<Option<TempDir>, SandboxError> {
+    if tier == Tier::Namespaces {
+        return Ok(None);
+    }
+    let made = tempfile::Builder::new().prefix("mica-box-").tempdir_in(&boundary.temporary);
+    made.map(Some).map_err(SandboxError::io("no private folder for temporary files"))
+}
+
+fn built_from(plan: &Plan) -> Vec<(PathBuf, Option<Identity>)> {
+    [&plan.readable, &plan.writable, &plan.hidden, &plan.shared]
+        .into_iter()
+        .flatten()
+        .chain([&plan.folder])
+        .map(|path| (path.clone(), identity(path)))
+        .collect()
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    path.symlink_metadata().ok().map(|meta| of(&meta))
+}
+
+fn of(meta: &std::fs::Metadata) -> Identity {
+    Identity { device: meta.dev(), inode: meta.ino(), kind: meta.mode() & KIND }
+}
+
+fn contents(path: &Path) -> Option<Contents> {
+    let meta = path.symlink_metadata().ok()?;
+    Some(Contents { folder: of(&meta), changed: (meta.mtime(), meta.mtime_nsec()) })
+}
