@@ -85,6 +85,9 @@ pub struct Limits {
     pub cpu_seconds: Option<u64>,
     /// Bytes of private memory of one process.
     pub memory: Option<u64>,
+    /// Bytes of memory of all its processes together, where there are control groups. `None` is four fifths of the
+    /// machine's.
+    pub total_memory: Option<u64>,
     /// Processes and threads at a time.
     pub processes: Option<u64>,
     /// Bytes of one file.
@@ -106,6 +109,7 @@ impl Default for Limits {
         Self {
             cpu_seconds: Some(3600),
             memory: Some(8 * GIB),
+            total_memory: None,
             processes: Some(2048),
             file_size: Some(4 * GIB),
             open_files: Some(8192),

@@ -68,14 +68,14 @@ pub(crate) async fn spawn(
     let place = match place {
         Some(place) => place,
         None => {
-            let mut place = Place::begin(&sandbox.stub, plan.clone(), boundary).await?;
+            let mut place = Place::begin(sandbox, plan.clone(), boundary).await?;
             let errand = errand(&command, boundary, place.temporary.as_ref(), &mark);
             let handed = place.control.hand_over(&pipes.theirs, &errand).await;
             handed.map_err(SandboxError::io("the stub did not take the command"))?;
             place
         }
     };
-    let Place { process, mut control, temporary, .. } = place;
+    let Place { process, mut control, temporary, group, .. } = place;
     let Pipes { theirs, input, output, errors } = pipes;
     drop(theirs);
 
@@ -128,8 +128,9 @@ pub(crate) async fn spawn(
         ],
         stop_proxy,
         temporary,
+        group,
         held,
-        next: sandbox.is_keeping_ready.then(|| (sandbox.ready.clone(), sandbox.stub.clone(), plan)),
+        next: sandbox.is_keeping_ready.then(|| (sandbox.clone(), plan)),
     };
     let supervisor = tokio::spawn(supervisor.run());
     Ok(Child { chunks, input, output: raw, supervisor, cancel, _end: end, tier })
@@ -143,7 +144,7 @@ pub(crate) async fn prepare(sandbox: &Sandbox, folder: &Path, boundary: &Boundar
         Network::Hosts { .. } => return false,
     };
     match plan(folder, boundary, sandbox.tier(), network) {
-        Ok(plan) => sandbox.ready.build(&sandbox.stub, plan, boundary).await,
+        Ok(plan) => sandbox.ready.build(sandbox, plan, boundary).await,
         Err(_) => false,
     }
 }

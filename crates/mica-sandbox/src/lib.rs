@@ -36,6 +36,7 @@ mod child;
 mod command;
 pub mod denial;
 mod error;
+mod groups;
 mod held;
 mod launch;
 pub mod network;

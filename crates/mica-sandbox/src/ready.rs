@@ -14,9 +14,10 @@ use tempfile::TempDir;
 
 use crate::boundary::Boundary;
 use crate::error::SandboxError;
+use crate::groups::Group;
 use crate::launch::{self, Control, SET_UP};
 use crate::plan::{Plan, Reachable, Report};
-use crate::sandbox::Stub;
+use crate::sandbox::Sandbox;
 use crate::tier::Tier;
 
 /// How many wait at a time: one that may write, one that may not.
@@ -39,6 +40,7 @@ pub(crate) struct Place {
     pub(crate) process: tokio::process::Child,
     pub(crate) control: Control,
     pub(crate) temporary: Option<TempDir>,
+    pub(crate) group: Option<Group>,
 }
 
 /// What tells a file from another one at the same path.
@@ -58,7 +60,11 @@ struct Contents {
 
 impl Place {
     /// Starts a stub and tells it what to build.
-    pub(crate) async fn begin(stub: &Stub, plan: Plan, boundary: &Boundary) -> Result<Self, SandboxError> {
+    pub(crate) async fn begin(
+        sandbox: &Sandbox,
+        plan: Plan,
+        boundary: &Boundary,
+    ) -> Result<Self, SandboxError> {
         let temporary = temporary(boundary, plan.tier)?;
         let mut whole = plan.clone();
         if let Some(folder) = &temporary {
@@ -67,12 +73,20 @@ impl Place {
         // Looked at before it is built: what changes meanwhile is noticed.
         let built_from = built_from(&plan);
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(SandboxError::io("no socket"))?;
-        let process = launch::start(&stub.0, theirs.into())?;
+        let process = launch::start(&sandbox.stub.0, theirs.into())?;
+        let group = match (&sandbox.groups, process.id()) {
+            (Some(groups), Some(id)) => {
+                let group = groups.make(&boundary.limits).map_err(SandboxError::io("no control group"))?;
+                group.add(id).map_err(SandboxError::io("no control group"))?;
+                Some(group)
+            }
+            _ => None,
+        };
         ours.set_nonblocking(true).map_err(SandboxError::io("no socket"))?;
         let mut control = Control::new(ours).map_err(SandboxError::io("no socket"))?;
         control.send(&whole).await.map_err(SandboxError::io("the stub did not take the plan"))?;
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { id, plan, built_from, around: Vec::new(), process, control, temporary })
+        Ok(Self { id, plan, built_from, around: Vec::new(), process, control, temporary, group })
     }
 
     /// Waits until the boundary stands.
@@ -110,7 +124,7 @@ impl Ready {
     }
 
     /// Builds one for the next command like the last, and answers whether it stands.
-    pub(crate) async fn build(&self, stub: &Stub, plan: Plan, boundary: &Boundary) -> bool {
+    pub(crate) async fn build(&self, sandbox: &Sandbox, plan: Plan, boundary: &Boundary) -> bool {
         // A proxy belongs to one command.
         if !matches!(plan.network, Reachable::Nothing | Reachable::Everything) {
             return false;
@@ -118,7 +132,7 @@ impl Ready {
         if self.has(&plan) {
             return true;
         }
-        let Ok(mut place) = Place::begin(stub, plan, boundary).await else { return false };
+        let Ok(mut place) = Place::begin(sandbox, plan, boundary).await else { return false };
         if !place.built().await {
             return false;
         }

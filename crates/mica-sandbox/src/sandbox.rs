@@ -8,6 +8,7 @@ use crate::boundary::Boundary;
 use crate::child::{Child, Stream};
 use crate::command::Command;
 use crate::error::SandboxError;
+use crate::groups::Groups;
 use crate::held::Holder;
 use crate::launch;
 use crate::outcome::Ended;
@@ -42,6 +43,7 @@ pub struct Sandbox {
     pub(crate) holder: Holder,
     pub(crate) ready: Ready,
     pub(crate) is_keeping_ready: bool,
+    pub(crate) groups: Option<Groups>,
 }
 
 /// What a command printed, and how it ended.
@@ -121,6 +123,12 @@ impl Sandbox {
             let older = LANDLOCK.iter().filter(|(abi, ..)| landlock_abi < *abi);
             sandbox.report.missing.extend(older.map(|(_, what, why)| missing(what, (*why).to_owned())));
         }
+        match Groups::find() {
+            Ok(groups) => sandbox.groups = Some(groups),
+            Err(why) => {
+                sandbox.report.missing.push(missing("limits for all processes of a command together", why));
+            }
+        }
         if sandbox.report.tier == Tier::Landlock {
             let rows = [
                 (
@@ -142,7 +150,14 @@ impl Sandbox {
     }
 
     fn of(stub: Stub, report: Report) -> Self {
-        Self { stub, report, holder: Holder::default(), ready: Ready::default(), is_keeping_ready: false }
+        Self {
+            stub,
+            report,
+            holder: Holder::default(),
+            ready: Ready::default(),
+            is_keeping_ready: false,
+            groups: None,
+        }
     }
 
     /// The same, for somebody who runs one command after the other: while nothing runs, a boundary like the last one

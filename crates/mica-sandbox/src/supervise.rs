@@ -16,13 +16,13 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::boundary::Boundary;
 use crate::child::{Chunk, Stream};
 use crate::denial::{self, Denial};
+use crate::groups::Group;
 use crate::held::Held;
 use crate::launch::Control;
 use crate::network::{Log, Refusal};
 use crate::outcome::{self, Ended, How, Limit};
 use crate::plan::{Order, Plan, Report, Usage};
-use crate::ready::Ready;
-use crate::sandbox::Stub;
+use crate::sandbox::Sandbox;
 use crate::tier::Tier;
 
 /// The largest piece of output.
@@ -70,16 +70,17 @@ pub(crate) struct Supervisor {
     pub(crate) readers: Vec<Option<JoinHandle<Vec<u8>>>>,
     pub(crate) stop_proxy: DropGuard,
     pub(crate) temporary: Option<TempDir>,
+    pub(crate) group: Option<Group>,
     pub(crate) held: Option<Held>,
     /// Where a boundary for the next command is built.
-    pub(crate) next: Option<(Ready, Stub, Plan)>,
+    pub(crate) next: Option<(Sandbox, Plan)>,
 }
 
 impl Supervisor {
     pub(crate) async fn run(mut self) -> Ended {
         let began = Instant::now();
         let (how, usage, keeper) = self.watch(began).await;
-        let mut last = Last { process: self.process, _temporary: self.temporary };
+        let mut last = Last { process: self.process, _temporary: self.temporary, _group: self.group };
         if keeper == Keeper::Gone {
             last.wait().await;
             sweep(&self.mark);
@@ -97,8 +98,8 @@ impl Supervisor {
         // nobody needs to wait for that.
         let (next, boundary) = (self.next, self.boundary.clone());
         tokio::spawn(async move {
-            if let Some((ready, stub, plan)) = next {
-                ready.build(&stub, plan, &boundary).await;
+            if let Some((sandbox, plan)) = next {
+                sandbox.ready.build(&sandbox, plan, &boundary).await;
             }
             last.wait().await;
         });
@@ -172,6 +173,7 @@ enum Keeper {
 struct Last {
     process: tokio::process::Child,
     _temporary: Option<TempDir>,
+    _group: Option<Group>,
 }
 
 impl Last {
