@@ -183,7 +183,10 @@ impl Project {
         let path = path.into();
         // The graph stays as long as nobody runs anything else.
         let same = self.files.get(&path).is_some_and(|before| before.runs_the_same_as(&file));
-        let mut followed = same.then(|| std::mem::take(&mut self.followed)).unwrap_or_default();
+        let mut followed = OnceLock::new();
+        if same {
+            followed = std::mem::take(&mut self.followed);
+        }
         if let Some(followed) = followed.get_mut() {
             followed.forget(&file.definitions);
         }

@@ -47,7 +47,7 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    fn join(self, other: Self) -> Self {
+    fn join(&self, other: &Self) -> Self {
         Self {
             perhaps: self.perhaps.or(&other.perhaps),
             always: self.always.and(&other.always),
@@ -135,7 +135,7 @@ impl State {
             ended: false,
             ever,
             ever_unknown,
-            taken: self.taken.zip(other.taken).map(|(one, two)| Box::new(one.join(*two))),
+            taken: self.taken.zip(other.taken).map(|(one, two)| Box::new(one.join(&two))),
         }
     }
 
