@@ -9,6 +9,7 @@
 mod again;
 mod findings;
 pub mod flow;
+pub(crate) mod follow;
 pub mod rules;
 pub mod value;
 pub mod walk;

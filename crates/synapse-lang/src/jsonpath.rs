@@ -93,6 +93,12 @@ impl Path {
         compile::compile(text)
     }
 
+    /// Compiles the path of a step, `json-eval($.a)` or an argument, from which the runtime first cuts one dot at the end:
+    /// `$.` is the whole body.
+    pub fn compile_in_step(text: &str) -> Result<Self, PathError> {
+        Self::compile(text.strip_suffix('.').unwrap_or(text))
+    }
+
     /// Whether it names at most one place, so that its result is that value and not an array of matches.
     #[must_use]
     pub fn is_definite(&self) -> bool {

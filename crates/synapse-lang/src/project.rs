@@ -3,22 +3,29 @@
 //! Callers hand in texts and paths, one by one or from a folder ([`disk`]); afterwards every file can be checked with
 //! the others in view. Setting one file again costs what reading that file costs, whatever the size of the project.
 
+mod calls;
 pub mod disk;
 mod facts;
+mod graph;
 mod index;
 mod resources;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+pub(crate) use calls::{Call, body as body_of, calls as calls_of};
 pub use facts::Facts;
+pub(crate) use graph::{Circle, Graph, Node};
 pub use index::{Definition, Item, Parameter, Reference};
-pub(crate) use index::{parameter as parameter_of, references as references_of};
+pub(crate) use index::{
+    definitions as definitions_of, parameter as parameter_of, references as references_of,
+};
 pub(crate) use resources::FOLDER as RESOURCES;
 pub use resources::Resource;
 
+use crate::check::follow::Summaries;
 use crate::check::{self, Setting};
 use crate::diagnostic::Diagnostic;
 use crate::model::{RefKind, Version};
@@ -30,6 +37,7 @@ pub struct File {
     definitions: Vec<Definition>,
     references: Vec<Reference>,
     items: Vec<Item>,
+    calls: Vec<Call>,
     writes: Vec<String>,
     is_opaque: bool,
     dynamic: Vec<RefKind>,
@@ -40,9 +48,10 @@ impl File {
     #[must_use]
     pub fn read(text: impl Into<Arc<str>>) -> Self {
         let document = Document::parse(text);
-        let index::Indexed { definitions, references, items, writes, dynamic } = index::index(&document);
+        let index::Indexed { definitions, references, items, writes, calls, dynamic } =
+            index::index(&document);
         let (writes, is_opaque) = (writes.names, writes.is_opaque);
-        Self { document, definitions, references, items, writes, is_opaque, dynamic }
+        Self { document, definitions, references, items, calls, writes, is_opaque, dynamic }
     }
 
     /// Whether another text of the file defines, names and does the same, as far as other files can tell. Places may
@@ -64,12 +73,34 @@ impl File {
                 .all(|(one, two)| (one.kind, &one.name) == (two.kind, &two.name));
         defines
             && names
+            && self.runs_the_same_as(other)
             && self.items.len() == other.items.len()
             && self.items.iter().zip(&other.items).all(|(one, two)| {
                 (&one.file, &one.path, one.is_folder) == (&two.file, &two.path, two.is_folder)
             })
             && (&self.writes, self.is_opaque, &self.dynamic)
                 == (&other.writes, other.is_opaque, &other.dynamic)
+    }
+
+    /// Whether another text of the file adds the same to the graph of calls.
+    fn runs_the_same_as(&self, other: &Self) -> bool {
+        let nodes = |one: &Self| -> Vec<(RefKind, String)> {
+            let nodes = one.definitions.iter().filter(|one| graph::is_node(one.kind));
+            nodes.map(|one| (one.kind, one.name.clone())).collect()
+        };
+        self.calls.len() == other.calls.len()
+            && self.calls.iter().zip(&other.calls).all(|(one, two)| one.is_like(two))
+            && nodes(self) == nodes(other)
+    }
+
+    /// Whether it adds anything to the graph of calls. What makes no node makes no calls.
+    fn runs_anything(&self) -> bool {
+        self.definitions.iter().any(|one| graph::is_node(one.kind))
+    }
+
+    /// What its sequences, templates and endpoints run.
+    pub(crate) fn calls(&self) -> &[Call] {
+        &self.calls
     }
 
     /// Its text as a tree.
@@ -111,6 +142,8 @@ pub struct Project {
     opaque: usize,
     dynamic: HashMap<RefKind, usize>,
     runtime: Option<Version>,
+    /// Who runs whom, and what is known about each; made when it is asked for.
+    followed: OnceLock<Summaries>,
     /// How often something was changed, and how often a file was changed in what only itself can see.
     changes: u64,
     inner: HashMap<Arc<str>, u64>,
@@ -148,18 +181,33 @@ impl Project {
     /// Takes in a file that was read before. Its name is not looked at: it is an artifact.
     pub fn set_file(&mut self, path: impl Into<Arc<str>>, file: File) {
         let path = path.into();
+        // The graph stays as long as nobody runs anything else.
+        let same = self.files.get(&path).is_some_and(|before| before.runs_the_same_as(&file));
+        let mut followed = OnceLock::new();
+        if same {
+            followed = std::mem::take(&mut self.followed);
+        }
+        if let Some(followed) = followed.get_mut() {
+            followed.forget(&file.definitions);
+        }
         if let Some(before) = self.files.get_mut(&path).filter(|before| before.says_the_same_as(&file)) {
             *before = file;
             self.changes += 1;
             *self.inner.entry(path).or_default() += 1;
-            return;
+        } else {
+            self.remove(&path);
+            self.insert(path, file);
         }
-        self.remove(&path);
-        self.insert(path, file);
+        if same {
+            self.followed = followed;
+        }
     }
 
     fn insert(&mut self, path: Arc<str>, file: File) {
         self.changes += 1;
+        if file.runs_anything() {
+            self.followed.take();
+        }
         for one in &file.definitions {
             self.defined.entry((one.kind, one.name.clone())).or_default().insert(path.clone());
             if let Some(context) = &one.context {
@@ -192,6 +240,9 @@ impl Project {
         self.poms.remove(path);
         self.configs.remove(path);
         let Some(file) = self.files.remove(path) else { return };
+        if file.runs_anything() {
+            self.followed.take();
+        }
         for one in file.definitions {
             forget(&mut self.defined, &(one.kind, one.name), path);
             if let Some(context) = one.context {
@@ -269,6 +320,20 @@ impl Project {
     /// The names of declared configurables.
     pub fn config_names(&self) -> impl Iterator<Item = &str> {
         self.configs.values().flatten().map(String::as_str)
+    }
+
+    /// Who runs whom, and what is known about each.
+    pub(crate) fn followed(&self) -> &Summaries {
+        self.followed.get_or_init(|| Summaries::new(self.graph_with(None)))
+    }
+
+    /// The graph of its calls, with another state of one file in the place of its own.
+    pub(crate) fn graph_with(&self, other: Option<graph::Part<'_>>) -> Graph {
+        let replaced = other.map(|(path, ..)| path.as_ref());
+        let files = self.files.iter().filter(|(path, _)| Some(path.as_ref()) != replaced);
+        Graph::of(
+            files.map(|(path, file)| (path, file.definitions.as_slice(), file.calls.as_slice())).chain(other),
+        )
     }
 
     /// Everything of that kind and name, with the path of its file.

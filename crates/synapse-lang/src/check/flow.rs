@@ -1,15 +1,16 @@
 //! Where a flow goes: whether the step after a step is reached, and whether anybody gets an answer.
 //!
-//! Named sequences and templates are followed within the document and through the project. What is not in view is
-//! [`Outcome::unknown`], and may do anything.
+//! Named sequences and templates are followed within the document; what those of other files do is known to the
+//! project. What is not in view is [`Outcome::unknown`], and may do anything.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::check::follow::Sight;
 use crate::check::value::{self, Reading};
 use crate::check::walk::{Placed, Role, Tree};
 use crate::model::{Ending, Flow, Model, Place, RefKind};
-use crate::project::Project;
+use crate::project::{Project, body_of};
 
 /// How deep steps are followed. Real flows have some ten levels; the stack is finite.
 const DEEPEST: usize = 200;
@@ -49,7 +50,7 @@ impl Outcome {
 
 /// What follows flows over one document and its project.
 pub struct Flows<'p> {
-    project: Option<&'p Project>,
+    sight: Sight<'p>,
     named: RefCell<HashMap<(RefKind, String), Outcome>>,
     /// What steps lead to, by the address of their document and their entry.
     steps: RefCell<HashMap<(usize, usize), Outcome>>,
@@ -59,7 +60,12 @@ impl<'p> Flows<'p> {
     /// For a document of that project, or for one that stands alone.
     #[must_use]
     pub fn new(project: Option<&'p Project>) -> Self {
-        Self { project, named: RefCell::default(), steps: RefCell::default() }
+        Self::within(Sight::Project(project))
+    }
+
+    /// For a place from which that much can be seen.
+    pub(crate) fn within(sight: Sight<'p>) -> Self {
+        Self { sight, named: RefCell::default(), steps: RefCell::default() }
     }
 
     /// What the steps directly inside an element lead to.
@@ -223,52 +229,36 @@ impl<'p> Flows<'p> {
         if let Some(known) = self.named.borrow().get(&key) {
             return *known;
         }
-        // Whoever comes back here while it is being looked at goes round in a circle.
-        self.named.borrow_mut().insert(key.clone(), Outcome::UNKNOWN);
-        let outcome =
-            visit_named(self.project, tree, kind, name, |tree, body| self.list(tree, body, depth + 1));
-        let outcome = outcome.unwrap_or(Outcome::UNKNOWN);
+        let outcome = match body_in(self.sight, tree, kind, name) {
+            Some(body) => {
+                // Whoever comes back here while it is being looked at goes round in a circle.
+                self.named.borrow_mut().insert(key.clone(), Outcome::UNKNOWN);
+                self.list(tree, body, depth + 1)
+            }
+            None => self.sight.summary(kind, name).map_or(Outcome::UNKNOWN, |known| known.outcome),
+        };
         self.named.borrow_mut().insert(key, outcome);
         outcome
     }
 }
 
-/// Shows the element that holds the steps of a named sequence or template, or a named endpoint, with the tree of its
-/// document; nothing when it is not in view, or when there are several.
-pub fn visit_named<R>(
-    project: Option<&Project>,
-    tree: &Tree<'_>,
+/// The element that holds the steps of a sequence or template which a document defines, when it is the document to look
+/// in first.
+pub(crate) fn body_in<'t, 'a>(
+    sight: Sight<'_>,
+    tree: &'t Tree<'a>,
     kind: RefKind,
     name: &str,
-    visit: impl FnOnce(&Tree<'_>, &Placed<'_>) -> R,
-) -> Option<R> {
-    if let Some(body) = body_in(tree, kind, name) {
-        return Some(visit(tree, body));
-    }
-    let project = project?;
-    let mut paths = project.definitions(kind, name).map(|(path, _)| path);
-    let path = paths.next()?;
-    if paths.next().is_some() {
+) -> Option<&'t Placed<'a>> {
+    if !sight.starts_here() {
         return None;
     }
-    let other = Tree::of(project.file(path)?.document(), Model::get());
-    let body = body_in(&other, kind, name)?;
-    Some(visit(&other, body))
-}
-
-/// The element that holds the steps of a sequence or template, or the endpoint, which a document defines.
-fn body_in<'t, 'a>(tree: &'t Tree<'a>, kind: RefKind, name: &str) -> Option<&'t Placed<'a>> {
-    let id = match kind {
-        RefKind::Sequence => "artifact.sequence",
-        RefKind::Template => "artifact.template",
-        RefKind::Endpoint => "artifact.endpoint",
-        _ => return None,
-    };
-    let named = |one: &&Placed<'a>| {
-        one.id() == id && one.element.value("name").is_some_and(|value| value.trim() == name)
-    };
-    let found = tree.placed().iter().filter(|one| one.role == Role::Artifact).find(named)?;
-    if kind == RefKind::Template { tree.child(found, "sequence") } else { Some(found) }
+    let named = |one: &Placed<'a>| one.element.value("name").is_some_and(|value| value.trim() == name);
+    let mut artifacts = tree.placed().iter().filter(|one| one.role == Role::Artifact);
+    artifacts.find_map(|one| {
+        let (of, body) = body_of(tree, one)?;
+        (of == kind && named(one)).then_some(body)
+    })
 }
 
 /// A flow of an API's resource or of a proxy.

@@ -22,6 +22,8 @@ use crate::check::walk::{Placed, Tree};
 use crate::check::{Findings, Subject};
 use crate::diagnostic::Code;
 
+pub(crate) use variables::Effects;
+
 /// Which elements a rule is shown.
 #[derive(Debug, Clone, Copy)]
 pub enum Interest {

@@ -232,7 +232,7 @@ fn in_filter(scene: &Scene<'_>) -> Option<Hint> {
 
 /// What stands where a value belongs and is none.
 fn operand(scene: &Scene<'_>) -> Option<Hint> {
-    if ends_a_value(scene.kind(-1)) || is_field(scene, -1) {
+    if scene.kind(-1).is_some_and(TokenKind::ends_a_value) || is_field(scene, -1) {
         return None;
     }
     if let Some(hint) = unfinished(scene) {
@@ -416,24 +416,6 @@ fn dropped(scene: &Scene<'_>) -> Option<Hint> {
 fn is_field(scene: &Scene<'_>, at: isize) -> bool {
     matches!(scene.kind(at - 1), Some(TokenKind::Dot | TokenKind::DoubleDot))
         && !matches!(scene.kind(at - 2), Some(TokenKind::Params | TokenKind::Properties))
-}
-
-fn ends_a_value(kind: Option<TokenKind>) -> bool {
-    use TokenKind as T;
-    matches!(
-        kind,
-        Some(
-            T::Number
-                | T::Text
-                | T::Boolean
-                | T::Null
-                | T::Identifier
-                | T::CloseParen
-                | T::CloseBracket
-                | T::Payload
-                | T::Aggregate
-        )
-    )
 }
 
 /// The known name nearest to a misspelt one, when one is near enough to be meant.

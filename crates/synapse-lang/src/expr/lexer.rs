@@ -96,6 +96,25 @@ pub enum TokenKind {
     At,
 }
 
+impl TokenKind {
+    /// Whether a value may be complete with it, so that an operator can follow.
+    #[must_use]
+    pub const fn ends_a_value(self) -> bool {
+        matches!(
+            self,
+            Self::Number
+                | Self::Text
+                | Self::Boolean
+                | Self::Null
+                | Self::Identifier
+                | Self::CloseParen
+                | Self::CloseBracket
+                | Self::Payload
+                | Self::Aggregate
+        )
+    }
+}
+
 /// A token and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {

@@ -144,13 +144,14 @@ impl<'doc> Walk<'doc> {
         model: &Model<'doc>,
         trail: &Trail<'_>,
     ) -> Result<(), Fail> {
+        self.deeper(|evaluator| evaluator.token(course, at, model, trail))
+    }
+
+    /// Does work that may come back here: so deep and no deeper, because the stack is finite.
+    fn deeper(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fail>) -> Result<(), Fail> {
         self.charge(1)?;
         self.calls += 1;
-        let done = if self.calls > MAX_CALLS {
-            Err(Fail::TooMuchWork)
-        } else {
-            self.token(course, at, model, trail)
-        };
+        let done = if self.calls > MAX_CALLS { Err(Fail::TooMuchWork) } else { work(self) };
         self.calls -= 1;
         done
     }
@@ -324,15 +325,10 @@ impl<'doc> Walk<'doc> {
         if model.value.is_scalar() {
             return Ok(());
         }
-        self.charge(1)?;
-        self.calls += 1;
-        let done = if self.calls > MAX_CALLS {
-            Err(Fail::TooMuchWork)
-        } else {
-            self.scan_here(course, at, model, trail).and_then(|()| self.scan_below(course, at, model, trail))
-        };
-        self.calls -= 1;
-        done
+        self.deeper(|evaluator| {
+            evaluator.scan_here(course, at, model, trail)?;
+            evaluator.scan_below(course, at, model, trail)
+        })
     }
 
     fn scan_here(

@@ -53,6 +53,9 @@ pub struct Attribute {
     /// What a value outside [`Attribute::value`] does; `None` when nothing bad comes of it.
     #[serde(default)]
     pub wrong: Option<Class>,
+    /// When a wrong value does that; otherwise nobody looks at it.
+    #[serde(default)]
+    pub wrong_when: Option<Condition>,
     /// What an empty value does; `None` when it is as good as any other.
     #[serde(default)]
     pub empty: Option<Class>,

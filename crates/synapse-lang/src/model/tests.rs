@@ -122,6 +122,9 @@ fn every_reference_between_parts_leads_somewhere() {
         if let Some(when) = element.text.as_ref().and_then(|text| text.when.as_ref()) {
             when.things(&mut check);
         }
+        for when in element.attributes.iter().filter_map(|one| one.wrong_when.as_ref()) {
+            when.things(&mut check);
+        }
         if let Flow::Ends { when: Some(when), .. } = &element.flow {
             when.things(&mut check);
         }

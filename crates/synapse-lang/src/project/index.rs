@@ -1,5 +1,6 @@
 //! What a document defines and what it names.
 
+use super::calls::{self, Call};
 use crate::check::value::{self, Reading, Value};
 use crate::check::walk::{Placed, Role, Tree};
 use crate::check::writes::{self, Writes};
@@ -66,6 +67,7 @@ pub(super) struct Indexed {
     pub references: Vec<Reference>,
     pub items: Vec<Item>,
     pub writes: Writes,
+    pub calls: Vec<Call>,
     /// The kinds of things that are named by values which only the runtime knows.
     pub dynamic: Vec<RefKind>,
 }
@@ -80,12 +82,18 @@ pub(super) fn index(document: &Document) -> Indexed {
         writes.add(writes::of(&tree, placed));
     }
     Indexed {
-        definitions: tree.placed().iter().filter_map(definition).collect(),
+        definitions: definitions(&tree),
         references: references_in(&tree, model, &values),
         items: tree.root().map(|root| items(root.element)).unwrap_or_default(),
         writes,
+        calls: calls::calls(&tree),
         dynamic: dynamic(&tree, &values),
     }
+}
+
+/// What a document defines.
+pub(crate) fn definitions(tree: &Tree<'_>) -> Vec<Definition> {
+    tree.placed().iter().filter_map(definition).collect()
 }
 
 /// The kinds of things that are named by expressions.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gen_lsp_types::{CompletionItem, CompletionItemKind};
 use synapse_lang::expr::functions;
-use synapse_lang::expr::lexer::{Token, TokenKind, lex};
+use synapse_lang::expr::lexer::{TokenKind, lex};
 use synapse_lang::model::{Model, RefKind};
 use synapse_lang::syntax::{Element, escape_attribute};
 use synapse_lang::text::Span;
@@ -40,28 +40,9 @@ pub(super) fn complete(view: &View<'_>, offset: u32, typed: &Typed) -> Vec<Compl
         }
         [.., TokenKind::Properties, TokenKind::Dot] => words(view, &["synapse", "axis2"], span),
         [.., TokenKind::Dot | TokenKind::DoubleDot] => Vec::new(),
-        _ if ends_a_value(&tokens) => words(view, &["and", "or"], span),
+        [.., last] if last.ends_a_value() => words(view, &["and", "or"], span),
         _ => beginnings(view, span),
     }
-}
-
-fn ends_a_value(tokens: &[Token]) -> bool {
-    use TokenKind as T;
-    let last = tokens.last().map(|token| token.kind);
-    matches!(
-        last,
-        Some(
-            T::Number
-                | T::Text
-                | T::Boolean
-                | T::Null
-                | T::Identifier
-                | T::CloseParen
-                | T::CloseBracket
-                | T::Payload
-                | T::Aggregate
-        )
-    )
 }
 
 fn words(view: &View<'_>, words: &[&str], span: Span) -> Vec<CompletionItem> {

@@ -2,9 +2,12 @@
 
 mod bits;
 mod declared;
+mod effects;
 mod state;
 mod trace;
 mod unset;
+
+pub(crate) use effects::Effects;
 
 use super::Rule;
 use crate::expr::ast::{Expression, Node, NodeKind};

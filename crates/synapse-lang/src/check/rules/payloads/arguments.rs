@@ -81,7 +81,7 @@ fn language(argument: Element<'_>, findings: &mut Findings) {
         if path.contains("${") || matches!(path.trim(), "" | "$" | "$.") {
             return;
         }
-        if let Err(error) = Path::compile(path) {
+        if let Err(error) = Path::compile_in_step(path) {
             let message = format!("With evaluator json this is a JSONPath, and {path:?} is none: {error}");
             let finding = findings.report(NOT_JSONPATH, expression.value_span(), message);
             if is_prose(path) {

@@ -39,8 +39,7 @@ impl Rule for JsonEval {
         if path.contains("${") || path.trim().is_empty() {
             return;
         }
-        // One full stop at the end is cut before the path is compiled, so `$.` is the whole document.
-        if let Err(error) = Path::compile(path.strip_suffix('.').unwrap_or(path)) {
+        if let Err(error) = Path::compile_in_step(path) {
             let message = format!("{path:?} is not a JSONPath: {error}");
             findings.report(PATH, value.source_span(range.clone()), message);
         }

@@ -1,9 +1,12 @@
 //! What must hold between the attributes and children of one element.
 
+use std::collections::HashSet;
+
 use crate::check::walk::{Facts, Placed};
 use crate::check::{Findings, Interest, Rule, Subject};
 use crate::diagnostic::{Class, Edit, Fix};
 use crate::model::{self, Thing};
+use crate::syntax::Element;
 use crate::text::Span;
 
 use super::children::with_indentation;
@@ -36,8 +39,17 @@ impl Rule for Combinations {
         let facts = Facts::of(placed.element);
         for rule in &definition.rules {
             let Some(broken) = rule.broken(&facts, definition) else { continue };
+            if let model::Rule::Distinct { child, by, absent, .. } = rule {
+                for one in repeated(placed.element, child, by, *absent) {
+                    let message = format!("{}; {}", capital(broken.message), outcome(broken.class));
+                    let edit = Edit::remove(with_indentation(subject, one));
+                    let finding = findings.report(TWICE, one.name_span(), message);
+                    let finding = finding.class(broken.class).severity(severity(broken.class));
+                    finding.fix(Fix::review(format!("Remove <{child}>"), vec![edit]));
+                }
+                continue;
+            }
             let code = match rule {
-                model::Rule::Distinct { .. } => TWICE,
                 _ if broken.class == Class::Ignored => UNREAD,
                 model::Rule::OneOf { .. } | model::Rule::Required { .. } if broken.what.is_none() => {
                     INCOMPLETE
@@ -53,6 +65,21 @@ impl Rule for Combinations {
             finding.class(broken.class).severity(severity(broken.class)).fix_if(fix);
         }
     }
+}
+
+/// The children that agree with one before them in the attribute by which they must differ.
+fn repeated<'a>(
+    parent: Element<'a>,
+    child: &str,
+    by: &str,
+    absent: bool,
+) -> impl Iterator<Item = Element<'a>> {
+    let mut seen = HashSet::new();
+    let named = parent.elements().filter(move |one| one.local() == child);
+    named.filter(move |one| {
+        let value = one.attribute(by).map(|value| value.raw());
+        (absent || value.is_some()) && !seen.insert(value)
+    })
 }
 
 /// Where the thing is that is too much, and how to get rid of it.

@@ -26,7 +26,10 @@ impl Rule for Values {
         let (wrong, empty) = match value.holder {
             // What is empty and counts as absent is neither wrong nor empty.
             Holder::Attribute(_, Some(known)) if known.blank && value.text().trim().is_empty() => return,
-            Holder::Attribute(_, Some(known)) => (known.wrong, known.empty),
+            Holder::Attribute(_, Some(known)) => {
+                let does_harm = known.wrong_when.as_ref().is_none_or(|when| value.placed.holds(when));
+                (known.wrong.filter(|_| does_harm), known.empty)
+            }
             Holder::Attribute(_, None) => (None, None),
             Holder::Text => {
                 let text = value.placed.definition.and_then(|definition| definition.text.as_ref());

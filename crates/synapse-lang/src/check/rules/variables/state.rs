@@ -29,12 +29,74 @@ pub(super) struct State {
     pub ever: Bits,
     /// Whether something unknown ran anywhere so far.
     pub ever_unknown: bool,
+    /// What was taken away so far, where that is wanted: in a flow that others run, before which nothing is known.
+    pub taken: Option<Box<Taken>>,
+}
+
+/// What a flow takes away of what was there before it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Taken {
+    /// Variables that are removed on some way, and not set again.
+    pub perhaps: Bits,
+    /// Variables that are removed on every way.
+    pub always: Bits,
+    /// What is set anew on some way, so that it is not lost in a copy any more.
+    pub found: BTreeSet<(Thing, String)>,
+    /// Whether everything may be there again on some way.
+    pub found_all: bool,
+}
+
+impl Taken {
+    fn join(&self, other: &Self) -> Self {
+        Self {
+            perhaps: self.perhaps.or(&other.perhaps),
+            always: self.always.and(&other.always),
+            found: &self.found | &other.found,
+            found_all: self.found_all || other.found_all,
+        }
+    }
 }
 
 impl State {
     /// Something is there again after it was lost.
     pub(super) fn find(&mut self, thing: Thing, name: &str) {
         self.lost.retain(|(of, lost, _)| *of != thing || lost != name);
+        if let Some(taken) = &mut self.taken {
+            taken.found.insert((thing, name.to_owned()));
+        }
+    }
+
+    /// A variable is set.
+    pub(super) fn write(&mut self, name: &str, number: usize) {
+        self.find(Thing::Variable, name);
+        self.ever.insert(number);
+        self.set(number);
+    }
+
+    /// A variable is set on every way.
+    pub(super) fn set(&mut self, number: usize) {
+        self.maybe.insert(number);
+        self.set.insert(number);
+        if let Some(taken) = &mut self.taken {
+            taken.perhaps.remove(number);
+        }
+    }
+
+    /// A variable is removed.
+    pub(super) fn remove(&mut self, number: usize) {
+        self.remove_perhaps(number);
+        self.maybe.remove(number);
+        if let Some(taken) = &mut self.taken {
+            taken.always.insert(number);
+        }
+    }
+
+    /// A variable is removed on some way.
+    pub(super) fn remove_perhaps(&mut self, number: usize) {
+        self.set.remove(number);
+        if let Some(taken) = &mut self.taken {
+            taken.perhaps.insert(number);
+        }
     }
 
     pub(super) fn is_lost(&self, thing: Thing, name: &str) -> Option<&'static str> {
@@ -42,9 +104,17 @@ impl State {
     }
 
     pub(super) fn lose_sight(&mut self) {
-        self.lost.clear();
+        self.find_all();
         self.unknown = true;
         self.ever_unknown = true;
+    }
+
+    /// Nothing is lost any more.
+    pub(super) fn find_all(&mut self) {
+        self.lost.clear();
+        if let Some(taken) = &mut self.taken {
+            taken.found_all = true;
+        }
     }
 
     /// What is known after one or the other.
@@ -65,12 +135,18 @@ impl State {
             ended: false,
             ever,
             ever_unknown,
+            taken: self.taken.zip(other.taken).map(|(one, two)| Box::new(one.join(&two))),
         }
     }
 
     /// Where any variable may be set already: a sequence that others run.
     pub(super) fn anything() -> Self {
         Self { unknown: true, ever_unknown: true, ..Self::default() }
+    }
+
+    /// Where a flow starts that others run: nothing is known of what was before, and what is taken away of it is noted.
+    pub(super) fn blank() -> Self {
+        Self { taken: Some(Box::default()), ..Self::default() }
     }
 
     /// A later flow of the same message: whatever was set may be there.
@@ -83,6 +159,7 @@ impl State {
             ended: false,
             ever: self.ever,
             ever_unknown: self.ever_unknown,
+            taken: None,
         }
     }
 }
@@ -124,6 +201,11 @@ pub(super) fn property_in(path: &str) -> Option<&str> {
 /// What is known after a flow that may have run.
 pub(super) fn optional(before: State, after: State) -> State {
     let lost = before.lost.clone();
-    let joined = before.join(after);
+    let found = before.taken.as_ref().map(|taken| (taken.found.clone(), taken.found_all));
+    let mut joined = before.join(after);
+    if let (Some(taken), Some((found, found_all))) = (&mut joined.taken, found) {
+        taken.found = found;
+        taken.found_all = found_all;
+    }
     State { lost, ended: false, ..joined }
 }

@@ -5,18 +5,19 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::check::flow::{Flows, visit_named};
+use crate::check::flow::{Flows, body_in};
+use crate::check::follow::Sight;
 use crate::check::value::{self, Reading, Value};
 use crate::check::walk::{Placed, Role, Tree};
 use crate::check::writes;
 use crate::expr::ast::{self, NameForm, NodeKind};
 use crate::expr::parser;
 use crate::model::{Model, Place, RefKind};
-use crate::project::Project;
 use crate::syntax::Document;
 use crate::text::Span;
 
 use super::bits::Names;
+use super::effects::Effects;
 use super::guarded;
 use super::state::{State, Thing, optional, property_in, set_by, set_inside};
 
@@ -51,7 +52,7 @@ pub(super) struct Use {
 
 /// Goes along flows.
 pub(super) struct Tracer<'p, 'v, 'a> {
-    project: Option<&'p Project>,
+    sight: Sight<'p>,
     flows: Flows<'p>,
     /// The values of the document that is judged, by the entry of their element.
     values: HashMap<usize, Vec<&'v Value<'a>>>,
@@ -60,19 +61,19 @@ pub(super) struct Tracer<'p, 'v, 'a> {
     visiting: RefCell<Vec<(RefKind, String)>>,
     /// The numbers of names.
     names: RefCell<Names>,
-    /// How many sequences may still be followed; a project of circles has no end otherwise.
+    /// How many sequences of the document may still be followed; circles have no end otherwise.
     budget: RefCell<usize>,
 }
 
 impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
-    pub(super) fn new(project: Option<&'p Project>, tree: &Tree<'a>, values: &'v [Value<'a>]) -> Self {
+    pub(super) fn new(sight: Sight<'p>, tree: &Tree<'a>, values: &'v [Value<'a>]) -> Self {
         let mut by_entry: HashMap<usize, Vec<&Value<'a>>> = HashMap::new();
         for value in values {
             by_entry.entry(value.placed.index).or_default().push(value);
         }
         Self {
-            project,
-            flows: Flows::new(project),
+            sight,
+            flows: Flows::within(sight),
             values: by_entry,
             document: tree.root().map(|root| root.element.document()),
             uses: RefCell::default(),
@@ -85,6 +86,11 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
     /// What was found so far.
     pub(super) fn into_uses(self) -> Vec<Use> {
         self.uses.into_inner()
+    }
+
+    /// What it knows after a flow, for whoever runs that flow.
+    pub(super) fn into_effects(self, state: State) -> Effects {
+        Effects::new(state, &self.names.into_inner())
     }
 
     /// Goes along the steps directly inside an element.
@@ -161,11 +167,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
     }
 
     fn write(&self, state: &mut State, name: &str) {
-        state.find(Thing::Variable, name);
-        let number = self.names.borrow_mut().number(name);
-        state.ever.insert(number);
-        state.maybe.insert(number);
-        state.set.insert(number);
+        state.write(name, self.names.borrow_mut().number(name));
     }
 
     /// What is wrong with reading a variable at a place.
@@ -190,9 +192,7 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
         let element = step.element;
         if step.is_mediator("variable") && element.value("action").is_some_and(|action| action == "remove") {
             let name = element.value("name").unwrap_or_default();
-            let number = self.names.borrow_mut().number(name.trim());
-            state.set.remove(number);
-            state.maybe.remove(number);
+            state.remove(self.names.borrow_mut().number(name.trim()));
             return;
         }
         for one in std::iter::once(step).chain(tree.children(step)) {
@@ -335,6 +335,13 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
     }
 
     fn follow(&self, tree: &Tree<'_>, kind: RefKind, name: &str, mut state: State, depth: usize) -> State {
+        let Some(body) = body_in(self.sight, tree, kind, name) else {
+            match self.sight.summary(kind, name) {
+                Some(known) => known.effects.apply(&mut state, &mut self.names.borrow_mut()),
+                None => state.lose_sight(),
+            }
+            return state;
+        };
         let key = (kind, name.to_owned());
         let exhausted = {
             let mut budget = self.budget.borrow_mut();
@@ -346,15 +353,9 @@ impl<'p, 'v, 'a> Tracer<'p, 'v, 'a> {
             return state;
         }
         self.visiting.borrow_mut().push(key);
-        let before = state.clone();
-        let after = visit_named(self.project, tree, kind, name, |tree, body| {
-            self.list(tree, body, before, depth + 1)
-        });
+        let after = self.list(tree, body, state, depth + 1);
         self.visiting.borrow_mut().pop();
-        after.unwrap_or_else(|| {
-            state.lose_sight();
-            state
-        })
+        after
     }
 
     /// Notes what the values of an element and of everything below it read.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::check::flow::{Way, way};
+use crate::check::follow::Sight;
 use crate::check::value::Value;
 use crate::check::walk::{Placed, Role};
 use crate::check::{Findings, Rule, Subject};
@@ -44,7 +45,7 @@ impl Rule for Unset {
         if !(reads || copies) || tree.placed().len() > MOST {
             return;
         }
-        let tracer = Tracer::new(subject.project, tree, values);
+        let tracer = Tracer::new(Sight::Project(subject.project), tree, values);
         for placed in tree.placed() {
             match placed.id() {
                 "api.resource" | "proxy.target" => service(subject, &tracer, placed),
