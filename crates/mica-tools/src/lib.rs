@@ -52,6 +52,7 @@ mod store;
 mod testing;
 mod text;
 mod walk;
+pub mod web;
 pub mod workspace;
 
 use std::sync::Arc;

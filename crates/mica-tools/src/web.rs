@@ -1,0 +1,3 @@
+//! Tools on the web.
+
+pub mod html;
