@@ -303,6 +303,11 @@ impl Builder {
             return;
         }
         self.make_way(name);
+        if matches!(name, "td" | "th") && self.nearest(&["tr"], &["table"]).is_none() {
+            // A cell has a row, also when the page forgot it.
+            let row = self.add(Node { tag: "tr", block: true, ..Node::default() });
+            self.enter(row, "tr");
+        }
         let mut attributes = Vec::new();
         for (key, value) in &tag.attributes {
             if let Some(known) = ATTRIBUTES.iter().find(|known| known.as_bytes() == key.as_slice()) {
@@ -321,6 +326,10 @@ impl Builder {
         if VOID.contains(&name) || drawn {
             return;
         }
+        self.enter(id, name);
+    }
+
+    fn enter(&mut self, id: Id, name: &'static str) {
         if self.open.len() >= DEPTH {
             self.flattened.push(name);
         } else {
@@ -374,8 +383,9 @@ impl Builder {
         let top = self.open.last().copied().unwrap_or(ROOT);
         let misplaced = BETWEEN_CELLS.contains(&self.tree.node(top).tag) && !TABLE_PARTS.contains(&node.tag);
         // What stands in a table and in no cell stands beside the table.
-        let table = if misplaced { self.nearest(&["table"], &[]) } else { None };
-        let parent = table.and_then(|position| self.open.get(position - 1)).copied().unwrap_or(top);
+        let holds = |id: &&Id| !BETWEEN_CELLS.contains(&self.tree.node(**id).tag);
+        let beside = if misplaced { self.open.iter().rev().find(holds).copied() } else { None };
+        let parent = beside.unwrap_or(top);
         node.parent = parent;
         self.tree.nodes.push(node);
         if let Some(parent) = self.tree.nodes.get_mut(parent) {
