@@ -28,7 +28,7 @@ enum Name {
 
 impl Host {
     /// Whether a name or address and a port are this one.
-    pub(crate) fn matches(&self, host: &str, port: u16) -> bool {
+    pub fn matches(&self, host: &str, port: u16) -> bool {
         let port_fits = self.port.map_or_else(|| USUAL.contains(&port), |own| own == port);
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         port_fits
@@ -39,6 +39,11 @@ impl Host {
                 }
                 Name::Address(address) => address_of(&host) == Some(*address),
             }
+    }
+
+    /// Whether it is this address, written as one.
+    pub fn is_address(&self, address: IpAddr) -> bool {
+        self.name == Name::Address(address)
     }
 
     /// Whether it may lead into a private network: only what was written for that, an address or `localhost`.
