@@ -41,11 +41,6 @@ impl Host {
             }
     }
 
-    /// Whether it is this address, written as one.
-    pub fn is_address(&self, address: IpAddr) -> bool {
-        self.name == Name::Address(address)
-    }
-
     /// Whether it may lead into a private network: only what was written for that, an address or `localhost`.
     pub(crate) fn may_be_private(&self) -> bool {
         match &self.name {

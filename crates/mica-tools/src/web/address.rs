@@ -67,6 +67,9 @@ impl Address {
     pub fn of(mut url: Url) -> Result<Self, WebError> {
         let bad =
             |url: &Url, reason: &str| WebError::Address { shown: shown(url), reason: reason.to_owned() };
+        if url.as_str().len() > LONGEST {
+            return Err(bad(&url, "it is too long for an address"));
+        }
         if !matches!(url.scheme(), "http" | "https") {
             return Err(bad(&url, "only http and https are fetched"));
         }

@@ -19,6 +19,9 @@ use tree::Tree;
 /// Bytes of Markdown of one page. Indentation can make many bytes of few; what is beyond is left out.
 const MARKDOWN: usize = 8 << 20;
 
+/// Bytes below the limit at which a text is taken for a cut one.
+const LINE: usize = 8;
+
 /// A page as a model reads it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Markdown {
@@ -26,6 +29,8 @@ pub struct Markdown {
     pub title: Option<String>,
     /// Its content.
     pub text: String,
+    /// Whether there would be more: the page has more parts than are read.
+    pub cut: bool,
 }
 
 /// Makes Markdown of a page. Links are made absolute by the page's address.
@@ -38,7 +43,8 @@ pub fn to_markdown(html: &str, address: Option<&Url>) -> Markdown {
     };
     let view = View::of(&tree);
     let text = block::render(&tree, &view, base.as_ref().or(address), MARKDOWN);
-    Markdown { title: tree.title(), text }
+    let cut = tree.cut || text.len() + LINE > MARKDOWN;
+    Markdown { title: tree.title(), text, cut }
 }
 
 #[cfg(test)]

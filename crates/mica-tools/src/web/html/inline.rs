@@ -37,7 +37,7 @@ impl Words {
         for letter in text.chars() {
             if letter.is_ascii_whitespace() || letter == '\u{a0}' {
                 self.space();
-            } else if !matches!(letter, '\u{ad}' | '\u{200b}' | '\u{feff}') {
+            } else if !is_unseen(letter) {
                 self.text.push(letter);
             }
         }
@@ -263,6 +263,14 @@ fn bracketed(text: &str) -> String {
         open >= 0
     });
     if balanced && open == 0 { text.to_owned() } else { text.replace('[', "\\[").replace(']', "\\]") }
+}
+
+/// Letters that people do not see: hints for breaking words, marks of direction, and an alphabet nobody prints.
+fn is_unseen(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{ad}' | '\u{200b}' | '\u{feff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// The longest run of back-ticks.

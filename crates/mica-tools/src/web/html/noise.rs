@@ -132,6 +132,7 @@ impl View {
         AROUND.contains(&node.tag)
             || (root_is_page && matches!(node.tag, "header" | "aside") && outside(tree, id))
             || node.attribute("aria-hidden") == Some("true")
+            || node.attribute("style").is_some_and(is_invisible)
             || node.attribute("role").is_some_and(|role| ROLES.contains(&role))
             || (!outermost && node.labels().any(|label| LABELS.contains(&label)))
     }
@@ -148,6 +149,18 @@ impl View {
         }
         count(self, tree, self.root)
     }
+}
+
+/// Whether a style keeps people from seeing an element. What they do not see, they cannot check.
+fn is_invisible(style: &str) -> bool {
+    style.split(';').any(|rule| match rule.split_once(':') {
+        Some((name, value)) => matches!(
+            (name.trim().to_ascii_lowercase().as_str(), value.trim().to_ascii_lowercase().as_str()),
+            ("display", "none" | "none !important" | "none!important")
+                | ("visibility", "hidden" | "collapse")
+        ),
+        None => false,
+    })
 }
 
 /// Whether an element is in no article: the head of an article is its title, the head of a page is not.

@@ -57,6 +57,8 @@ impl Node {
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
+    /// Whether there was more than is kept.
+    pub(super) cut: bool,
     title: String,
     base: Option<String>,
 }
@@ -132,6 +134,7 @@ const ATTRIBUTES: &[&str] = &[
     "id",
     "role",
     "hidden",
+    "style",
     "aria-hidden",
     "colspan",
     "rowspan",
@@ -167,10 +170,11 @@ impl Tree {
     pub(super) fn parse(html: &str) -> Self {
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
-        let tree = Tree { nodes: vec![Node::default()], title: String::new(), base: None };
+        let tree = Tree { nodes: vec![Node::default()], cut: false, title: String::new(), base: None };
         let mut builder = Builder { tree, open: vec![ROOT], flattened: Vec::new() };
         for token in Tokenizer::new_with_emitter(html, emitter) {
             if builder.tree.nodes.len() >= NODES {
+                builder.tree.cut = true;
                 break;
             }
             match token {
