@@ -192,7 +192,7 @@ fn titles() {
 fn depth_ends_somewhere_and_loses_nothing() {
     for tag in ["div", "b", "ul><li", "blockquote", "table><tr><td", "a href=x", "span", "dl><dd", "section"]
     {
-        let deep = format!("{}deep", format!("<{tag}>").repeat(20_000));
+        let deep = format!("{}deep", format!("<{tag}>").repeat(4_000));
         assert!(markdown(&deep).contains("deep"), "{tag}");
     }
     let closed = format!("{}in{}<h1>out</h1>", "<div>".repeat(5_000), "</div>".repeat(5_000));
@@ -201,7 +201,7 @@ fn depth_ends_somewhere_and_loses_nothing() {
 
 #[test]
 fn few_bytes_do_not_become_many() {
-    let quoted = format!("{}{}", "<blockquote>".repeat(1_000), "a<br>".repeat(200_000));
+    let quoted = format!("{}{}", "<blockquote>".repeat(1_000), "a<br>".repeat(50_000));
     let page = to_markdown(&quoted, None);
     assert!(page.text.len() <= MARKDOWN && !page.cut, "{}", page.text.len());
     let parts = to_markdown(&"<p>a</p>".repeat(250_000), None);
@@ -209,7 +209,7 @@ fn few_bytes_do_not_become_many() {
     let wide = format!(
         "<table><tr>{}{}",
         "<td colspan=1000 rowspan=1000>x".repeat(1_000),
-        "<tr><td>y".repeat(20_000)
+        "<tr><td>y".repeat(4_000)
     );
     assert!(markdown(&wide).len() <= TABLE_BOUND);
 }
