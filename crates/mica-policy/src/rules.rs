@@ -8,6 +8,7 @@
 
 mod gate;
 mod headless;
+mod host;
 mod rule;
 mod subject;
 
@@ -66,7 +67,12 @@ impl RuleSet {
     /// # Errors
     /// [`BadRule`] says what is wrong with it.
     pub fn and(self, action: Action, rule: &str) -> Result<Self, BadRule> {
-        Ok(self.with(action, rule.parse()?))
+        let rule: Rule = rule.parse()?;
+        let no_host = rule.argument().is_some_and(|pattern| pattern.host.is_none());
+        if let Some(tool) = self.subjects.of_hosts().find(|tool| no_host && rule.is_about(tool)) {
+            return Err(BadRule::NoHost { rule: rule.to_string(), tool: tool.to_owned() });
+        }
+        Ok(self.with(action, rule))
     }
 
     /// The rule that decides about a call, and what it does. None when no rule fits.

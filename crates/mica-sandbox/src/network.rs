@@ -4,6 +4,7 @@ mod address;
 mod host;
 mod proxy;
 
+pub use address::is_public;
 pub use host::Host;
 pub use proxy::{Asked, Refusal};
 pub(crate) use proxy::{Log, Proxy};

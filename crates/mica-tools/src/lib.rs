@@ -1,10 +1,11 @@
-//! Generic tools: files and search, inside one workspace.
+//! Generic tools: files and search, inside one workspace; pages of the web, within bounds.
 //!
 //! It must not know: any domain, user interface or provider. It reads no environment, no home folder and no clock; it
 //! touches no file outside of the folders it is given, and changes files in one module (`store`).
 //!
 //! Its nouns: a [`Workspace`] is the folder that tools work in, the tools are [`FileRead`], [`FileWrite`], [`FileEdit`],
-//! [`Grep`], [`Glob`] and [`ListDir`], a [`Journal`] is told what they change, and a [`FileUse`] which files a call used.
+//! [`Grep`], [`Glob`] and [`ListDir`], a [`Journal`] is told what they change, and a [`FileUse`] which files a call used. On the
+//! web, [`web::WebFetch`] and [`web::WebSearch`] are the tools, and a [`web::Web`] is the way there.
 //!
 //! ```
 //! use mica_agent::ToolSet;
@@ -52,6 +53,7 @@ mod store;
 mod testing;
 mod text;
 mod walk;
+pub mod web;
 pub mod workspace;
 
 use std::sync::Arc;

@@ -60,6 +60,9 @@ pub struct Values {
     /// How long sessions are kept.
     #[serde(default)]
     pub sessions: SessionValues,
+    /// The web.
+    #[serde(default)]
+    pub web: WebValues,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,
@@ -94,6 +97,25 @@ pub struct SessionValues {
     pub keep: Option<usize>,
     /// How much of each project stays: `500MB`, `2GiB`.
     pub max_size: Option<String>,
+}
+
+/// The web: what is read, and who finds pages.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebValues {
+    /// Whether pages can be read at all.
+    pub fetch: Option<bool>,
+    /// Hosts on private networks that may be reached: `wiki.corp.example`, `localhost:8080`.
+    #[serde(default)]
+    pub private_hosts: Vec<String>,
+    /// Whether the proxies that the environment names are used.
+    pub proxy: Option<bool>,
+    /// Who finds pages: `searxng`, `brave`, `tavily` or `off`.
+    pub search: Option<String>,
+    /// Where they are.
+    pub search_url: Option<String>,
+    /// The variable that their key is in.
+    pub search_key_env: Option<String>,
 }
 
 const BUILT_IN: &str = include_str!("config/default.toml");

@@ -21,7 +21,7 @@ use mica_tools::Workspace;
 use crate::cli::RunFlags;
 use crate::commands::sessions;
 use crate::config::Values;
-use crate::equipment::Equipment;
+use crate::equipment::{self, Equipment};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
 use crate::reach::{self, Reach};
@@ -91,7 +91,8 @@ impl Work {
             workspace = workspace.with_readable(spill.root())?;
         }
 
-        let equipment = Equipment::default();
+        let mut equipment = Equipment::default();
+        equipment::web::equip(&mut equipment, values, surroundings, &mut notices)?;
         let makes = Arc::new(Makes::find(workspace, equipment.capabilities, values, surroundings)?);
         let domain = Arc::new(remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = Makes::texts(&domain)?;
@@ -325,7 +326,9 @@ fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Resu
         .below(&surroundings.folder.display().to_string())
         .path("file_read", "path")
         .path("file_write", "path")
-        .path("file_edit", "path");
+        .path("file_edit", "path")
+        .host("web_fetch", "url")
+        .text("web_search", "query");
     let mut rules = RuleSet::new(subjects);
     for rule in &values.deny {
         rules = rules.and(Action::Deny, rule)?;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::host::HostPattern;
 use crate::glob::{Glob, Style};
 
 /// A pattern of calls: `file_write`, `file_*`, `*`, `file_write(src/**)`.
@@ -18,6 +19,8 @@ pub struct Rule {
 pub(super) struct Pattern {
     pub(super) path: Glob,
     pub(super) text: Glob,
+    /// None when it can be no host.
+    pub(super) host: Option<HostPattern>,
     /// Whether it speaks of paths below the project.
     pub(super) relative: bool,
 }
@@ -31,6 +34,11 @@ impl Rule {
     /// Whether a tool's name fits.
     pub fn names(&self, tool: &str) -> bool {
         self.tool.matches(tool)
+    }
+
+    /// Whether it names this very tool, and no pattern of tools.
+    pub(super) fn is_about(&self, tool: &str) -> bool {
+        self.text.split('(').next() == Some(tool)
     }
 
     pub(super) fn argument(&self) -> Option<&Pattern> {
@@ -78,6 +86,16 @@ pub enum BadRule {
         /// The text.
         rule: String,
     },
+    /// A pattern that is no host, for a tool whose rules speak of hosts.
+    #[error(
+        "the rule {rule:?} must name a host, such as docs.rs, *.example.org or docs.rs:8443: {tool} goes by the host alone"
+    )]
+    NoHost {
+        /// The text.
+        rule: String,
+        /// The tool.
+        tool: String,
+    },
     /// A pattern that cannot be read.
     #[error("the rule {rule:?} cannot be read: {message}")]
     Pattern {
@@ -121,6 +139,7 @@ impl FromStr for Rule {
             Some(inside) => Some(Pattern {
                 path: glob(inside.strip_prefix("./").unwrap_or(inside), Style::Path)?,
                 text: glob(inside, Style::Text)?,
+                host: HostPattern::read(inside),
                 relative: !inside.starts_with('/'),
             }),
         };

@@ -15,6 +15,11 @@ pub enum Subject {
         /// Its name.
         argument: String,
     },
+    /// It holds an address on the web, or a list of them. Rules speak of its host: `docs.rs`, `*.example.org`.
+    Host {
+        /// Its name.
+        argument: String,
+    },
     /// It holds any other text, or a list of them. A `*` in a rule fits everything in it, so a command line is no good
     /// subject: `git log *` would fit `git log; rm -r .` as well.
     Text {
@@ -57,6 +62,19 @@ impl Subjects {
         self
     }
 
+    /// Says that an argument of a tool holds an address, of which rules speak by its host.
+    #[must_use]
+    pub fn host(mut self, tool: &str, argument: &str) -> Self {
+        self.by_tool.insert(tool.to_owned(), Subject::Host { argument: argument.to_owned() });
+        self
+    }
+
+    /// The tools whose rules speak of hosts.
+    pub(super) fn of_hosts(&self) -> impl Iterator<Item = &str> {
+        let hosts = self.by_tool.iter().filter(|(_, subject)| matches!(subject, Subject::Host { .. }));
+        hosts.map(|(tool, _)| tool.as_str())
+    }
+
     pub(super) fn root(&self) -> Option<&str> {
         self.root.as_deref()
     }
@@ -65,6 +83,7 @@ impl Subjects {
     pub(super) fn of(&self, tool: &str, args: &Args) -> Option<Vec<Said>> {
         let (argument, said): (_, fn(&str) -> Said) = match self.by_tool.get(tool)? {
             Subject::Path { argument } => (argument, |text| Said::Path(tidied(text))),
+            Subject::Host { argument } => (argument, |text| Said::Address(text.to_owned())),
             Subject::Text { argument } => (argument, |text| Said::Text(text.to_owned())),
         };
         match args.get(argument)? {
@@ -79,6 +98,7 @@ impl Subjects {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
     Path(String),
+    Address(String),
     Text(String),
 }
 
@@ -86,6 +106,7 @@ impl Said {
     /// Whether a pattern fits. None when that cannot be told.
     pub(super) fn fits(&self, pattern: &Pattern, root: Option<&str>) -> Option<bool> {
         let path = match self {
+            Said::Address(address) => return pattern.host.as_ref()?.fits(address),
             Said::Text(text) => return Some(pattern.text.matches(text)),
             Said::Path(path) => path,
         };

@@ -10,7 +10,8 @@ fn subjects() -> Subjects {
         .below("/home/user/project")
         .path("file_write", "path")
         .path("file_move", "paths")
-        .text("web_fetch", "url")
+        .text("say", "words")
+        .host("web_fetch", "url")
 }
 
 fn judge(rules: &[(Action, &str)], tool: &str, args: &Value) -> Option<String> {
@@ -48,7 +49,32 @@ fn what_a_rule_fits() {
     }
     assert!(allow("file_write(/etc/*)", "file_write", json!({ "path": "/etc/passwd" })));
     assert!(allow("file_write(/home/user/project/**)", "file_write", json!({ "path": "a" })));
-    assert!(allow("web_fetch(https://docs.rs/*)", "web_fetch", json!({ "url": "https://docs.rs/a/b" })));
+    assert!(allow("say(hello *)", "say", json!({ "words": "hello you" })));
+}
+
+#[test]
+fn addresses_are_judged_by_their_host() {
+    let url = |url: &str| json!({ "url": url });
+    let judged =
+        |action, rule: &str, address: &str| judge(&[(action, rule)], "web_fetch", &url(address)).is_some();
+    // What a rule cannot tell, it neither allows nor lets pass.
+    for (address, allowed, denied) in [
+        ("https://docs.rs/tokio", true, true),
+        ("https://docs.rs:8443/", false, true),
+        ("https://docs.rs@evil.example/", false, false),
+        ("https://evil.example/docs.rs", false, false),
+        ("no address", false, true),
+    ] {
+        assert_eq!(judged(Action::Allow, "web_fetch(docs.rs)", address), allowed, "{address}");
+        assert_eq!(judged(Action::Deny, "web_fetch(docs.rs)", address), denied, "{address}");
+    }
+    assert!(judged(Action::Allow, "web_*(*.wso2.com)", "https://mi.docs.wso2.com/en/latest/"));
+    let error = RuleSet::new(subjects()).and(Action::Allow, "web_fetch(https://docs.rs/*)").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the rule \"web_fetch(https://docs.rs/*)\" must name a host, such as docs.rs, *.example.org or docs.rs:8443: \
+         web_fetch goes by the host alone"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether an address is on the public internet. Everything that is not is a machine, a network or a cloud's own service
 /// that a name on the internet has no business to lead to.
-pub(crate) fn is_public(address: IpAddr) -> bool {
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => match embedded(address) {
@@ -35,8 +35,9 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();
-    // Only 2000::/3 is given out; documentation is inside it.
-    (first & 0xe000) == 0x2000 && !(first == 0x2001 && second == 0x0db8) && first != 0x3fff
+    // Only 2000::/3 is given out; documentation is inside it, and what the IETF keeps for tunnels and tests.
+    let kept = first == 0x2001 && (second < 0x0200 || second == 0x0db8);
+    (first & 0xe000) == 0x2000 && !kept && first != 0x3fff
 }
 
 /// The older address inside a newer one: mapped, compatible, translated, or tunnelled.
@@ -89,6 +90,8 @@ mod tests {
             ("fe80::1", false),
             ("fd00:ec2::254", false),
             ("2001:db8::1", false),
+            ("2001:0:4136:e378:8000:63bf:3fff:fdd2", false),
+            ("2001:4860:4860::8888", true),
             ("ff02::1", false),
         ];
         for (address, expect) in table {

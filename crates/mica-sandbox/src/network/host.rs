@@ -28,7 +28,7 @@ enum Name {
 
 impl Host {
     /// Whether a name or address and a port are this one.
-    pub(crate) fn matches(&self, host: &str, port: u16) -> bool {
+    pub fn matches(&self, host: &str, port: u16) -> bool {
         let port_fits = self.port.map_or_else(|| USUAL.contains(&port), |own| own == port);
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         port_fits

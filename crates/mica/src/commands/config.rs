@@ -9,13 +9,25 @@ use crate::config::{self, Config};
 use crate::surroundings::Surroundings;
 
 /// What settings are for. What a key says by itself is not here.
-const ABOUT: [(&str, &str); 6] = [
+const ABOUT: &[(&str, &str)] = &[
     ("max_output", "tokens of one answer at most"),
     ("limits.time", "seconds of work of one run at most, not counting people"),
     ("limits.idle", "seconds without a word from the model before it is asked again"),
     ("sessions.keep_days", "days a session stays unchanged before it goes; 0 keeps all"),
     ("sessions.keep", "sessions of each project that stay, the newest; 0 keeps all"),
     ("sessions.max_size", "how much of each project's sessions stays, the newest; 0 keeps all"),
+    ("web.fetch", "whether web_fetch is there; every host is asked about, unless a rule allows it"),
+    (
+        "web.private_hosts",
+        "hosts on private networks that web_fetch may reach, such as wiki.corp.example or localhost:8080",
+    ),
+    (
+        "web.proxy",
+        "whether the web is reached through the proxies that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name",
+    ),
+    ("web.search", "who finds pages for web_search: searxng, brave, tavily or off"),
+    ("web.search_url", "the address of the search service; alone, that of a SearXNG instance"),
+    ("web.search_key_env", "the variable that the search service's key is in"),
 ];
 
 /// The text to print.
