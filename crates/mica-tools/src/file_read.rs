@@ -18,10 +18,12 @@ use crate::arguments::{blocking, read};
 use crate::digest::Digest;
 use crate::excerpt::{self, Numbers, Wanted};
 use crate::file_use::FileUse;
+use crate::guard::{Guard, guard};
 use crate::kind;
 use crate::list_dir;
 use crate::resolve::{Found, Place};
 use crate::text::{self, Decoded, Encoding, Endings};
+use crate::variables;
 use crate::workspace::Workspace;
 
 /// The name models call it by.
@@ -114,6 +116,9 @@ fn show(workspace: &Workspace, sight: Sight, args: &FileReadArgs) -> Result<Tool
             "limit is 0, so there is nothing to show. Leave it out or give a number.",
         ));
     }
+    if guard(&place)? == Guard::Variables {
+        return variable_names(workspace, &place);
+    }
     let bytes = place.read(workspace.limits().file_bytes)?;
     if let Some(media_type) = kind::image(&bytes) {
         return Ok(image(workspace, &place, media_type, &bytes, sight));
@@ -165,6 +170,33 @@ fn show(workspace: &Workspace, sight: Sight, args: &FileReadArgs) -> Result<Tool
         let _ = writeln!(shown, "[{note}]");
     }
     Ok(ToolOutput::text(shown).with_details(details(excerpt.total)))
+}
+
+/// The names in a list of variables. It does not count as read: nothing of it may be written.
+fn variable_names(workspace: &Workspace, place: &Place) -> Result<ToolOutput, ToolError> {
+    let limits = workspace.limits();
+    let bytes = place.read_unguarded(limits.file_bytes)?;
+    let text = match text::decode(&bytes) {
+        Decoded::Text(decoded) => decoded.text,
+        Decoded::Lossy { .. } | Decoded::Binary => String::new(),
+    };
+    let found = variables::names(&text);
+    let count = found.names.len();
+    let variables = if count == 1 { "1 variable".to_owned() } else { format!("{count} variables") };
+    let mut shown =
+        format!("[{}: {variables}. Names only: values are secrets and are not shown]", place.shown());
+    for name in found.names.iter().take(limits.names) {
+        let _ = write!(shown, "\n{name}");
+    }
+    if count > limits.names {
+        let _ = write!(shown, "\n[… {} more are left out …]", count - limits.names);
+    }
+    if let Some(line) = found.unclear {
+        let _ = write!(shown, "\n[from line {line} on it is not plain NAME=value, and nothing is shown]");
+    }
+    let mut details = json!({ "path": place.path(), "names_only": true });
+    FileUse::read(place.path()).tell(&mut details);
+    Ok(ToolOutput::text(shown).with_details(details))
 }
 
 fn image(workspace: &Workspace, place: &Place, media_type: &str, bytes: &[u8], sight: Sight) -> ToolOutput {

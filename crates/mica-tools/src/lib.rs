@@ -34,6 +34,7 @@ pub mod file_use;
 pub mod file_write;
 pub mod glob;
 pub mod grep;
+mod guard;
 pub mod journal;
 mod kind;
 pub mod limits;
@@ -51,6 +52,7 @@ mod store;
 #[cfg(test)]
 mod testing;
 mod text;
+mod variables;
 mod walk;
 pub mod workspace;
 
