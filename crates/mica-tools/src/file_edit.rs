@@ -17,10 +17,11 @@ use serde_json::json;
 use crate::arguments::{blocking, read};
 use crate::diff::diff;
 use crate::digest::Digest;
-use crate::file_read::editable;
+use crate::file_read::{editable, unencodable};
 use crate::file_use::FileUse;
 use crate::matching::{Count, MANY, NotFound, Replacement, Tolerance, find};
 use crate::nearest::nearest;
+use crate::notebook;
 use crate::preview::preview;
 use crate::resolve::{Found, Place};
 use crate::seen::Known;
@@ -132,13 +133,20 @@ fn plan(workspace: &Workspace, args: FileEditArgs) -> Result<Planned, ToolError>
     let bytes = place.read(workspace.limits().file_bytes)?;
     let (before, encoding) = editable(&place, &bytes)?;
     let made = make(&place.shown(), &before, &edits).map_err(ToolError::new)?;
+    if notebook::is_notebook(&place.relative) && notebook::breaks(&before, &made.text) {
+        return Err(ToolError::new(format!(
+            "{} is a notebook, and would not be valid JSON after this edit. Quote whole lines of its JSON, with their \
+             quotes and commas (read it with raw). Nothing was changed.",
+            place.shown()
+        )));
+    }
     Ok(Planned { place, bytes, before, encoding, made })
 }
 
 fn edit(workspace: &Workspace, args: FileEditArgs, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
     let Planned { place, bytes, before: text, encoding, made } = plan(workspace, args)?;
     let shown = place.shown();
-    let after = encode(&made.text, encoding);
+    let after = encode(&made.text, encoding).map_err(|missing| unencodable(&place, missing))?;
     let (path, was, is) = (place.path(), Digest::of(&bytes), Digest::of(&after));
     let stale = workspace.seen().known(&path, was) == Known::Stale;
     store::put(workspace, &place, Some(bytes), &after, cx)?;

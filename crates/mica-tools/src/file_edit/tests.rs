@@ -123,13 +123,13 @@ async fn what_is_refused_changes_nothing() {
 
 #[tokio::test]
 async fn files_that_are_not_text_or_not_there() {
-    let desk = Desk::with(&[("main.rs", b"x"), ("latin", b"gr\xFCn und blau")]);
+    let desk = Desk::with(&[("main.rs", b"x"), ("latin", b"gr\xC3\xBCn und \xFC")]);
     let tool = FileEdit::new(&desk.workspace);
     let edit = |path: &str| json!({"path": path, "old": "x", "new": "y"});
     assert_eq!(call(&tool, edit("mian.rs")).await.unwrap_err(), "There is no mian.rs. Near names: main.rs.");
     assert_eq!(
         call(&tool, edit("latin")).await.unwrap_err(),
-        "latin is not valid UTF-8 (first at byte 2), so changing it as text would damage it. Nothing was written."
+        "latin is not valid UTF-8 (first at byte 10), so changing it as text would damage it. Nothing was written."
     );
     let spec = tool.spec();
     assert_eq!((spec.access, spec.effect, spec.approval), (Access::Write, Effect::Unsafe, Approval::Needed));
