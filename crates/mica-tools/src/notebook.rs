@@ -24,7 +24,7 @@ pub(crate) fn breaks(before: &str, after: &str) -> bool {
 }
 
 /// The cells of a notebook, as text. `None`: it is none.
-pub(crate) fn cells(bytes: &[u8]) -> Option<String> {
+pub fn cells(bytes: &[u8]) -> Option<String> {
     let whole: Value = serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)).ok()?;
     let cells = whole.get("cells")?.as_array()?;
     let kernel = whole.pointer("/metadata/kernelspec/name").and_then(Value::as_str);

@@ -20,19 +20,19 @@ use document::Document;
 
 /// How much one document may cost.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// Bytes that one stream may unpack to.
-    pub(crate) stream: usize,
+    pub stream: usize,
     /// Bytes that all streams together may unpack to.
-    pub(crate) unpacked: usize,
+    pub unpacked: usize,
     /// Objects that are known at most.
-    pub(crate) objects: usize,
+    pub objects: usize,
     /// Steps of all pages together: operators, entries of tables, nodes of trees.
-    pub(crate) steps: usize,
+    pub steps: usize,
     /// Bytes of text that are kept.
-    pub(crate) text: usize,
+    pub text: usize,
     /// How long it may take, should all of this still be much on a slow machine.
-    pub(crate) time: Duration,
+    pub time: Duration,
 }
 
 impl Default for Bounds {
@@ -50,7 +50,7 @@ impl Default for Bounds {
 }
 
 /// What is left of the bounds.
-pub(crate) struct Budget<'a> {
+pub struct Budget<'a> {
     bounds: Bounds,
     unpacked: usize,
     steps: usize,
@@ -59,7 +59,8 @@ pub(crate) struct Budget<'a> {
 }
 
 impl<'a> Budget<'a> {
-    pub(crate) fn new(bounds: Bounds, cancel: &'a CancellationToken) -> Self {
+    /// A whole budget, which a token can end.
+    pub fn new(bounds: Bounds, cancel: &'a CancellationToken) -> Self {
         let deadline = Instant::now() + bounds.time;
         Self { bounds, unpacked: bounds.unpacked, steps: bounds.steps, deadline, cancel }
     }
@@ -99,35 +100,36 @@ impl<'a> Budget<'a> {
 
 /// Why there is no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum PdfError {
+pub enum PdfError {
+    /// It needs a password.
     #[error("it is encrypted")]
     Encrypted,
+    /// It has no pages.
     #[error("no pages were found in it: it is damaged, or no PDF document")]
     NoPages,
+    /// It has fewer pages than were asked for.
     #[error("it has {0} pages, and the pages asked for are behind the last")]
     Behind(usize),
 }
 
 /// The text of some pages.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pages {
+pub struct Pages {
     /// How many the document has.
-    pub(crate) total: usize,
+    pub total: usize,
     /// Number (from 1) and text.
-    pub(crate) pages: Vec<(usize, String)>,
+    pub pages: Vec<(usize, String)>,
     /// Letters whose meaning the document does not tell.
-    pub(crate) unknown: usize,
+    pub unknown: usize,
     /// Whether the bounds ended it.
-    pub(crate) cut: bool,
+    pub cut: bool,
 }
 
 /// Reads the pages `first` to `last`, counted from 1.
-pub(crate) fn read(
-    bytes: &[u8],
-    first: usize,
-    last: usize,
-    budget: &mut Budget<'_>,
-) -> Result<Pages, PdfError> {
+///
+/// # Errors
+/// [`PdfError`] when there is no text to read.
+pub fn read(bytes: &[u8], first: usize, last: usize, budget: &mut Budget<'_>) -> Result<Pages, PdfError> {
     let mut document = Document::open(bytes, budget);
     if document.is_encrypted() {
         return Err(PdfError::Encrypted);
