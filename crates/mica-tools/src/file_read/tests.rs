@@ -85,7 +85,7 @@ async fn what_is_refused() {
         (
             json!({"file": "main.rs"}),
             "The arguments do not fit the tool: unknown field `file`, expected one of `path`, `offset`, `limit`, \
-             `line_numbers`. Nothing was done.",
+             `pages`, `raw`, `line_numbers`. Nothing was done.",
         ),
     ] {
         assert_eq!(call(&tool, args.clone()).await, Err(expected.to_owned()), "{args}");

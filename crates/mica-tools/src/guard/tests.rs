@@ -246,7 +246,7 @@ async fn a_folder_that_is_swapped_all_the_time_leads_nowhere() {
         ),
     ];
     let mut done = 0;
-    for round in 0..150 {
+    for round in 0..40 {
         for (tool, args) in &tools {
             let told = call(tool.as_ref(), args.clone()).await;
             let told = told.unwrap_or_else(|error| {
