@@ -127,7 +127,7 @@ impl Places {
     fn has_any(&self, names: &[String], path: &str) -> bool {
         let parts: Vec<Cow<'_, str>> = path.split('/').map(|part| self.meant(part)).collect();
         names.iter().any(|name| {
-            let wanted: Vec<String> = name.split('/').map(|part| part.to_lowercase()).collect();
+            let wanted: Vec<String> = name.split('/').map(str::to_lowercase).collect();
             parts.windows(wanted.len()).any(|window| window == wanted)
         })
     }
