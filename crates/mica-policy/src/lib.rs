@@ -4,8 +4,8 @@
 //! given; thin [`Hooks`](mica_agent::Hooks) bring the decisions into the loop, and every refusal names its rule.
 //!
 //! Its nouns: a [`Schema`] judges arguments, [`Limits`] end a run, [`Patience`] ends circles, a [`Mode`] says how much a
-//! run may do, a [`RuleSet`] has the answers that were given beforehand, and [`shell::judge`] makes
-//! a verdict of a shell command.
+//! run may do, a [`RuleSet`] has the answers that were given beforehand, [`Places`] are names that
+//! matter wherever they turn up, and [`shell::judge`] makes a verdict of a shell command.
 //!
 //! The order matters. Arguments are put right first, so that everything behind judges what will run; the budget comes
 //! last, so that nothing cuts off its warning.
@@ -41,6 +41,7 @@
 pub mod budget;
 mod glob;
 pub mod mode;
+pub mod places;
 pub mod repeats;
 pub mod rules;
 pub mod shell;
@@ -48,6 +49,7 @@ pub mod validate;
 
 pub use budget::{Budget, Limits};
 pub use mode::{Mode, ModeGate, ModeSwitch, ModeTable, PlanFolder};
+pub use places::Places;
 pub use repeats::{Patience, RepeatGuard};
 pub use rules::{Action, Headless, Rule, RuleGate, RuleSet, Subjects};
 pub use validate::{Schema, SchemaGate, check_tools};

@@ -244,12 +244,7 @@ impl ShellRules {
     /// Whether a file of this name holds secrets, for those who look through folders.
     pub fn is_secret_name(&self, name: &str) -> bool {
         let places = &self.tables.places;
-        !places.not_secret.iter().any(|known| paths::fits(known, name))
-            && places
-                .secret_names
-                .iter()
-                .chain(&places.secret_folders)
-                .any(|secret| paths::fits(secret, name))
+        places.is_secret_name(name) || places.is_secret_folder(name)
     }
 
     /// The commands that are known and what happens with them when their options say nothing else, sorted.

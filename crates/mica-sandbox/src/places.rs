@@ -1,4 +1,5 @@
-//! Names of places and variables, as data (`data/places.toml`): what is secret, what must not change, what is shared.
+//! Names of places and variables, as data: what is secret and what must not change (the table of `mica-policy`), what is
+//! shared and what is inherited (`data/places.toml`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,7 @@ use crate::error::SandboxError;
 const BUILTIN: &str = include_str!("../data/places.toml");
 
 /// Names, not yet tied to a machine.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     /// Never readable.
     pub secret: Vec<String>,
@@ -27,13 +27,32 @@ pub struct Places {
     pub withheld: Vec<String>,
 }
 
+/// What `data/places.toml` has of them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Machine {
+    shared: Vec<PathBuf>,
+    variables: Vec<String>,
+    withheld: Vec<String>,
+}
+
 impl Places {
     /// The names that come with the program.
     ///
     /// # Errors
     /// When the table cannot be read, which a test rules out.
     pub fn builtin() -> Result<Self, SandboxError> {
-        toml::from_str(BUILTIN).map_err(|error| SandboxError::Places { reason: error.to_string() })
+        let unreadable = |reason: String| SandboxError::Places { reason };
+        let names = mica_policy::Places::builtin().map_err(|error| unreadable(error.to_string()))?;
+        let machine: Machine = toml::from_str(BUILTIN).map_err(|error| unreadable(error.to_string()))?;
+        Ok(Self {
+            secret: names.secret_places.clone(),
+            frozen: names.frozen.clone(),
+            held: names.held.clone(),
+            shared: machine.shared,
+            variables: machine.variables,
+            withheld: machine.withheld,
+        })
     }
 
     /// The secret places of a person.

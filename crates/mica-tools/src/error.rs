@@ -32,6 +32,26 @@ pub enum FileError {
         /// The folder that may be written.
         root: PathBuf,
     },
+    /// The file holds secrets.
+    #[error("{path} holds secrets")]
+    Secret {
+        /// The path.
+        path: String,
+        /// Whether it is a list of variables, whose names may be told.
+        variables: bool,
+    },
+    /// The path decides what tools and agents do later.
+    #[error("{path} is not changed by tools")]
+    Guarded {
+        /// The path.
+        path: String,
+    },
+    /// The table of protected names cannot be read.
+    #[error("{reason}")]
+    Table {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Nothing is there.
     #[error("there is no {path}")]
     Missing {
@@ -116,6 +136,19 @@ impl FileError {
             Self::ReadOnly { path, root } => {
                 format!("{path} may be read but not written. Write inside {} instead.", root.display())
             }
+            Self::Secret { path, variables: true } => format!(
+                "{path} holds variables with secret values. Its variable names can be had by reading the file; its values \
+                 are for people only, and so is changing it. Ask the user where a value is needed."
+            ),
+            Self::Secret { path, variables: false } => format!(
+                "{path} is where secrets are kept, so it was neither read nor changed. Ask the user for what you need; do \
+                 not look for another way to it."
+            ),
+            Self::Guarded { path } => format!(
+                "{path} decides what tools and agents do later, so tools read it and do not change it. Tell the user what \
+                 to change there."
+            ),
+            Self::Table { reason } => format!("{reason}. Nothing was done."),
             Self::Missing { path, near } if near.is_empty() => {
                 format!("There is no {path}. Look for the right path by name.")
             }

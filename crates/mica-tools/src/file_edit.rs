@@ -17,10 +17,11 @@ use serde_json::json;
 use crate::arguments::{blocking, read};
 use crate::diff::diff;
 use crate::digest::Digest;
-use crate::file_read::editable;
+use crate::file_read::{editable, unencodable};
 use crate::file_use::FileUse;
 use crate::matching::{Count, MANY, NotFound, Replacement, Tolerance, find};
 use crate::nearest::nearest;
+use crate::notebook;
 use crate::preview::preview;
 use crate::resolve::{Found, Place};
 use crate::seen::Known;
@@ -132,13 +133,20 @@ fn plan(workspace: &Workspace, args: FileEditArgs) -> Result<Planned, ToolError>
     let bytes = place.read(workspace.limits().file_bytes)?;
     let (before, encoding) = editable(&place, &bytes)?;
     let made = make(&place.shown(), &before, &edits).map_err(ToolError::new)?;
+    if notebook::is_notebook(&place.relative) && notebook::breaks(&before, &made.text) {
+        return Err(ToolError::new(format!(
+            "{} is a notebook, and would not be valid JSON after this edit. Quote whole lines of its JSON, with their \
+             quotes and commas (read it with raw). Nothing was changed.",
+            place.shown()
+        )));
+    }
     Ok(Planned { place, bytes, before, encoding, made })
 }
 
 fn edit(workspace: &Workspace, args: FileEditArgs, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
     let Planned { place, bytes, before: text, encoding, made } = plan(workspace, args)?;
     let shown = place.shown();
-    let after = encode(&made.text, encoding);
+    let after = encode(&made.text, encoding).map_err(|missing| unencodable(&place, missing))?;
     let (path, was, is) = (place.path(), Digest::of(&bytes), Digest::of(&after));
     let stale = workspace.seen().known(&path, was) == Known::Stale;
     store::put(workspace, &place, Some(bytes), &after, cx)?;
@@ -277,6 +285,16 @@ fn explain(shown: &str, text: &str, old: &str, why: &NotFound) -> String {
             }
             told
         }
+        NotFound::Inexact(places) => {
+            let shown_lines: Vec<String> =
+                places.iter().take(PLACES).map(|at| line_of(text, *at).to_string()).collect();
+            format!(
+                "old is not in {shown} exactly, only nearly, and in {} places (line {}). Quote it exactly to replace all of \
+                 them. Nothing was changed.",
+                places.len(),
+                shown_lines.join(", ")
+            )
+        }
         NotFound::Absent if numbered(old) => format!(
             "old was not found in {shown}: it begins its lines with line numbers, which are not part of the file. Leave \
              them out. Nothing was changed."
@@ -292,6 +310,34 @@ fn explain(shown: &str, text: &str, old: &str, why: &NotFound) -> String {
             ),
         },
     }
+}
+
+/// A text after an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edited {
+    /// The new text.
+    pub text: String,
+    /// The ranges of the old text that were replaced, in order.
+    pub places: Vec<std::ops::Range<usize>>,
+    /// Whether what was quoted stood there exactly.
+    pub exact: bool,
+}
+
+/// Replaces a quotation in a text, by the rules of the tool: the only place that it is in, or `all` of them.
+///
+/// # Errors
+/// Why it cannot be done and what to do instead, for the model.
+pub fn edited(text: &str, old: &str, new: &str, all: bool) -> Result<Edited, String> {
+    if old.is_empty() {
+        return Err("old is empty. Quote the text to replace.".to_owned());
+    }
+    let edit = Edit { old: old.to_owned(), new: new.to_owned(), replace_all: Some(all) };
+    let count = if all { Count::All } else { Count::One };
+    let found = find(text, old, new, count).map_err(|why| explain("the text", text, old, &why))?.1;
+    let made = make("the text", text, std::slice::from_ref(&edit))?;
+    let mut places: Vec<_> = found.into_iter().map(|replacement| replacement.range).collect();
+    places.sort_by_key(|range| range.start);
+    Ok(Edited { text: made.text, places, exact: made.tolerance == Tolerance::Exact })
 }
 
 /// Whether every line begins with a number and a tab, as when lines were quoted together with their numbers.

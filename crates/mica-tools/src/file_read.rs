@@ -13,15 +13,20 @@ use mica_ai::{Content, Model};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{blocking, read};
 use crate::digest::Digest;
 use crate::excerpt::{self, Numbers, Wanted};
 use crate::file_use::FileUse;
+use crate::guard::{Guard, guard};
 use crate::kind;
 use crate::list_dir;
+use crate::notebook;
+use crate::pdf;
 use crate::resolve::{Found, Place};
-use crate::text::{self, Decoded, Encoding, Endings};
+use crate::text::{self, Decoded, Encoding, Endings, NoSuchLetter};
+use crate::variables;
 use crate::workspace::Workspace;
 
 /// The name models call it by.
@@ -53,6 +58,10 @@ struct FileReadArgs {
     offset: Option<usize>,
     /// How many lines to show.
     limit: Option<usize>,
+    /// Pages of a PDF document: `3`, or `3-7`.
+    pages: Option<String>,
+    /// Show a notebook as the JSON that it is stored as, to quote it in an edit.
+    raw: Option<bool>,
     /// Put line numbers before the lines. They are not part of the file: leave them out of edits.
     line_numbers: Option<bool>,
 }
@@ -74,8 +83,8 @@ impl FileRead {
         };
         let description = format!(
             "Reads a text file of the workspace. Shows at most {} lines or {} bytes; of a longer file it shows the \
-             beginning and the end, and says which offset to read on with. Give offset and limit to read a part.{images} \
-             A folder is listed.",
+             beginning and the end, and says which offset to read on with. Give offset and limit to read a part. Of a PDF \
+             it shows the text, of a notebook the cells.{images} A folder is listed.",
             limits.read_lines, limits.read_bytes
         );
         let mut spec = ToolSpec::new(NAME, description, schema_of::<FileReadArgs>());
@@ -97,11 +106,16 @@ impl Tool for FileRead {
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let args: FileReadArgs = read(args)?;
         let (workspace, sight) = (self.workspace.clone(), self.sight);
-        blocking(cx, move |_| show(&workspace, sight, &args)).await
+        blocking(cx, move |cx| show(&workspace, sight, &args, &cx.cancel)).await
     }
 }
 
-fn show(workspace: &Workspace, sight: Sight, args: &FileReadArgs) -> Result<ToolOutput, ToolError> {
+fn show(
+    workspace: &Workspace,
+    sight: Sight,
+    args: &FileReadArgs,
+    cancel: &CancellationToken,
+) -> Result<ToolOutput, ToolError> {
     let place = workspace.existing(&args.path)?;
     if place.found() == Found::Folder {
         return list_dir::show(workspace, &place, workspace.limits().names);
@@ -114,9 +128,27 @@ fn show(workspace: &Workspace, sight: Sight, args: &FileReadArgs) -> Result<Tool
             "limit is 0, so there is nothing to show. Leave it out or give a number.",
         ));
     }
+    if guard(&place)? == Guard::Variables {
+        return variable_names(workspace, &place);
+    }
     let bytes = place.read(workspace.limits().file_bytes)?;
     if let Some(media_type) = kind::image(&bytes) {
         return Ok(image(workspace, &place, media_type, &bytes, sight));
+    }
+    if kind::is_pdf(&bytes) {
+        return document(workspace, &place, &bytes, args, cancel);
+    }
+    if args.pages.is_some() {
+        return Err(ToolError::new(format!(
+            "{} is no PDF document, so it has no pages. Use offset and limit for lines.",
+            place.shown()
+        )));
+    }
+    if notebook::is_notebook(&place.relative)
+        && args.raw != Some(true)
+        && let Some(cells) = notebook::cells(&bytes)
+    {
+        return derived(workspace, &place, &bytes, &cells, args);
     }
     let (text, note) = match text::decode(&bytes) {
         Decoded::Text(decoded) => (decoded.text, decoded.encoding.note().map(str::to_owned)),
@@ -167,6 +199,121 @@ fn show(workspace: &Workspace, sight: Sight, args: &FileReadArgs) -> Result<Tool
     Ok(ToolOutput::text(shown).with_details(details(excerpt.total)))
 }
 
+/// Text that was made from a file and is not what stands in it. It does not count as seen: it cannot be written back.
+fn derived(
+    workspace: &Workspace,
+    place: &Place,
+    bytes: &[u8],
+    text: &str,
+    args: &FileReadArgs,
+) -> Result<ToolOutput, ToolError> {
+    let wanted = match (args.offset, args.limit) {
+        (None, None) => Wanted::All,
+        (offset, limit) => Wanted::From { line: offset.unwrap_or(1), count: limit.unwrap_or(usize::MAX) },
+    };
+    let numbers = if args.line_numbers == Some(true) { Numbers::Shown } else { Numbers::Hidden };
+    let Some(excerpt) = excerpt::take(text, wanted, numbers, workspace.limits()) else {
+        let lines = text::lines(text).len();
+        let offset = args.offset.unwrap_or(1);
+        return Err(ToolError::new(format!(
+            "{} is shown as {lines} lines; offset {offset} is behind the last.",
+            place.shown()
+        )));
+    };
+    let mut details = json!({ "path": place.path(), "lines": excerpt.total, "bytes": bytes.len() });
+    FileUse::read(place.path()).tell(&mut details);
+    Ok(ToolOutput::text(excerpt.text).with_details(details))
+}
+
+/// The text of a PDF document.
+fn document(
+    workspace: &Workspace,
+    place: &Place,
+    bytes: &[u8],
+    args: &FileReadArgs,
+    cancel: &CancellationToken,
+) -> Result<ToolOutput, ToolError> {
+    let shown = place.shown();
+    let (first, last) = match &args.pages {
+        None => (1, usize::MAX),
+        Some(pages) => page_range(pages).ok_or_else(|| {
+            ToolError::new(format!("{pages:?} is no range of pages. Write 3, or 3-7; the first page is 1."))
+        })?,
+    };
+    // A little more than is shown: what does not fit is told by its page.
+    let bounds = pdf::Bounds { text: workspace.limits().read_bytes, ..pdf::Bounds::default() };
+    let read = pdf::read(bytes, first, last, &mut pdf::Budget::new(bounds, cancel));
+    let found = match read {
+        Ok(found) => found,
+        Err(why @ pdf::PdfError::Behind(_)) => return Err(ToolError::new(format!("{shown}: {why}."))),
+        Err(why) => {
+            let size = bytes.len();
+            let told =
+                format!("[{shown} is a PDF document, {size} bytes, and its text cannot be read: {why}]");
+            return Ok(ToolOutput::text(told));
+        }
+    };
+    let total = found.total;
+    let end = found.pages.last().map_or(first, |(number, _)| *number);
+    let mut told = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(told, "[{shown}: text of a PDF document, pages {first}-{end} of {total}]");
+    for (number, text) in &found.pages {
+        let text = if text.is_empty() { "[no text: the page is empty or a picture]" } else { text };
+        let _ = writeln!(told, "--- page {number} ---\n{text}");
+    }
+    let wanted = last.min(total);
+    if found.cut {
+        let _ = writeln!(
+            told,
+            "[the text was cut in page {end}; read on with pages {}-{wanted}]",
+            (end + 1).min(wanted)
+        );
+    }
+    if found.unknown > 0 {
+        let _ = writeln!(
+            told,
+            "[{} letters are shown as \u{FFFD}: the document does not say what they are]",
+            found.unknown
+        );
+    }
+    derived(workspace, place, bytes, &told, args)
+}
+
+/// `3` or `3-7`.
+fn page_range(text: &str) -> Option<(usize, usize)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    (first >= 1 && first <= last).then_some((first, last))
+}
+
+/// The names in a list of variables. It does not count as read: nothing of it may be written.
+fn variable_names(workspace: &Workspace, place: &Place) -> Result<ToolOutput, ToolError> {
+    let limits = workspace.limits();
+    let bytes = place.read_unguarded(limits.file_bytes)?;
+    let text = match text::decode(&bytes) {
+        Decoded::Text(decoded) => decoded.text,
+        Decoded::Lossy { .. } | Decoded::Binary => String::new(),
+    };
+    let found = variables::names(&text);
+    let count = found.names.len();
+    let variables = if count == 1 { "1 variable".to_owned() } else { format!("{count} variables") };
+    let mut shown =
+        format!("[{}: {variables}. Names only: values are secrets and are not shown]", place.shown());
+    for name in found.names.iter().take(limits.names) {
+        let _ = write!(shown, "\n{name}");
+    }
+    if count > limits.names {
+        let _ = write!(shown, "\n[… {} more are left out …]", count - limits.names);
+    }
+    if let Some(line) = found.unclear {
+        let _ = write!(shown, "\n[from line {line} on it is not plain NAME=value, and nothing is shown]");
+    }
+    let mut details = json!({ "path": place.path(), "names_only": true });
+    FileUse::read(place.path()).tell(&mut details);
+    Ok(ToolOutput::text(shown).with_details(details))
+}
+
 fn image(workspace: &Workspace, place: &Place, media_type: &str, bytes: &[u8], sight: Sight) -> ToolOutput {
     let about = format!("{}: {media_type}, {} bytes", place.shown(), bytes.len());
     let limit = workspace.limits().image_bytes;
@@ -189,6 +336,15 @@ fn image(workspace: &Workspace, place: &Place, media_type: &str, bytes: &[u8], s
 fn binary(place: &Place, bytes: &[u8]) -> String {
     let what = kind::of(bytes).unwrap_or("binary data of an unknown type");
     format!("[{} is {what}, {} bytes. It is not shown: it is no text.]", place.shown(), bytes.len())
+}
+
+/// Why a text cannot be written in the encoding of its file.
+pub(crate) fn unencodable(place: &Place, missing: NoSuchLetter) -> ToolError {
+    ToolError::new(format!(
+        "{} is written in an encoding without this letter: {missing}. Use other letters, or ask the user to convert the \
+         file to UTF-8. Nothing was written.",
+        place.shown()
+    ))
 }
 
 /// The text of a file that is to be changed, or why it cannot be.

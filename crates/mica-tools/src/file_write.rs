@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::arguments::{blocking, read};
 use crate::diff::diff;
 use crate::digest::Digest;
-use crate::file_read::editable;
+use crate::file_read::{editable, unencodable};
 use crate::file_use::FileUse;
 use crate::preview::preview;
 use crate::resolve::{Found, Place};
@@ -103,7 +103,7 @@ fn plan(workspace: &Workspace, args: &FileWriteArgs) -> Result<Planned, ToolErro
         (String::new(), Encoding::Utf8)
     } else {
         let (before, encoding) = editable(&place, &bytes)?;
-        let same = encode(&kept(&before, &args.content), encoding) == bytes;
+        let same = encode(&kept(&before, &args.content), encoding).is_ok_and(|same| same == bytes);
         if !same {
             known(workspace, &place, Digest::of(&bytes))?;
         }
@@ -142,7 +142,7 @@ fn kept(before: &str, content: &str) -> String {
 
 fn write(workspace: &Workspace, args: &FileWriteArgs, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
     let Planned { place, bytes, before, content, encoding } = plan(workspace, args)?;
-    let after = encode(&content, encoding);
+    let after = encode(&content, encoding).map_err(|missing| unencodable(&place, missing))?;
     let path = place.path();
     let shown = place.shown();
     if bytes.as_deref() == Some(after.as_slice()) {

@@ -1,5 +1,6 @@
 //! `glob`: finds files by name.
 
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -12,7 +13,7 @@ use crate::arguments::{blocking, read};
 use crate::error::FileError;
 use crate::pattern::Pattern;
 use crate::resolve::{Found, Place};
-use crate::walk::{self, Scope, Step};
+use crate::walk::{self, Scope, Secrets};
 use crate::workspace::Workspace;
 
 /// The name models call it by.
@@ -32,6 +33,8 @@ struct GlobArgs {
     all: Option<bool>,
     /// How many results to show.
     limit: Option<usize>,
+    /// How many results to pass over, to go on where an earlier search ended.
+    offset: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -83,50 +86,42 @@ fn find(workspace: &Workspace, args: &GlobArgs, cx: &ToolCx) -> Result<ToolOutpu
     }
     let scope = if args.all == Some(true) { Scope::All } else { Scope::Project };
     let limit = args.limit.unwrap_or(workspace.limits().names).min(workspace.limits().names);
-    let mut unread = 0;
-    let mut found: Vec<Step> = Vec::new();
-    let mut cut = false;
-    for step in walk::files(&folder, scope, None, &mut unread) {
-        if cx.cancel.is_cancelled() {
-            cut = true;
-            break;
-        }
-        if pattern.fits(&step.relative) {
-            found.push(step);
-        }
-    }
+    let offset = args.offset.unwrap_or(0);
+    let fits = |relative: &Path| pattern.fits(relative);
+    let mut found = walk::files(&folder, scope, None, Secrets::Named, &cx.cancel, &fits)?;
     if args.sort == Some(Sort::Modified) {
-        let changed = |step: &Step| {
-            std::fs::symlink_metadata(&step.path)
+        let changed = |name: &PathBuf| {
+            std::fs::symlink_metadata(walk::below(&folder, name).path())
                 .and_then(|facts| facts.modified())
                 .unwrap_or(SystemTime::UNIX_EPOCH)
         };
-        found.sort_by_cached_key(|step| (std::cmp::Reverse(changed(step)), step.relative.clone()));
+        found.names.sort_by_cached_key(|name| (std::cmp::Reverse(changed(name)), name.clone()));
     }
-    let total = found.len();
-    let shown: Vec<String> = found.iter().take(limit).map(|step| step.place(&folder).shown()).collect();
-    Ok(ToolOutput::text(told(&shown, total, scope, &folder, unread, cut))
-        .with_details(json!({ "files_found": total })))
-}
-
-fn told(shown: &[String], total: usize, scope: Scope, folder: &Place, unread: usize, cut: bool) -> String {
-    let mut lines = shown.to_vec();
+    let total = found.names.len();
+    if offset > 0 && offset >= total {
+        return Err(ToolError::new(format!("{total} files fit; offset {offset} is behind the last.")));
+    }
+    // The walk goes by names. What a link led it to meanwhile is not beneath the folder, and is not told.
+    let page = found.names.iter().skip(offset).take(limit).map(|name| walk::below(&folder, name));
+    let shown: Vec<String> = page.filter(Place::is_beneath).map(|place| place.shown()).collect();
+    let mut lines = shown;
+    let next = offset + limit;
     if total == 0 {
         let hint = match scope {
             Scope::Project => " Hidden and ignored files were left out; set all to find them.",
             Scope::All => "",
         };
         lines.push(format!("[no file in {} fits.{hint}]", folder.shown()));
-    } else if shown.len() < total {
-        lines.push(format!("[… {} of {total} files are left out …]", total - shown.len()));
+    } else if next < total {
+        lines.push(format!("[… {} of {total} files are left out; go on with offset {next} …]", total - next));
     }
-    if unread > 0 {
-        lines.push(format!("[{unread} folders could not be read]"));
+    if found.unread > 0 {
+        lines.push(format!("[{} folders could not be read]", found.unread));
     }
-    if cut {
+    if cx.cancel.is_cancelled() {
         lines.push("[the search was stopped before it was done]".to_owned());
     }
-    lines.join("\n")
+    Ok(ToolOutput::text(lines.join("\n")).with_details(json!({ "files_found": total })))
 }
 
 #[cfg(test)]

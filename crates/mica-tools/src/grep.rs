@@ -1,13 +1,19 @@
 //! `grep`: finds lines by what is in them.
+//!
+//! Files are found and counted side by side (`walk`, `grep/count`), and what is shown is then read once more from the few
+//! files it is in. So the answer is in the order of paths, and the same for the same question, however many cores there are.
+
+mod count;
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
-    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish, SinkMatch,
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
 use mica_agent::{Args, Tool, ToolCx, ToolError, ToolOutput, ToolSpec, typed::schema_of};
 use schemars::JsonSchema;
@@ -21,8 +27,9 @@ use crate::file_use::FileUse;
 use crate::pattern::Pattern;
 use crate::resolve::{Found, Place};
 use crate::text::floor;
-use crate::walk::{self, Scope};
+use crate::walk::{self, Scope, Secrets};
 use crate::workspace::Workspace;
+use count::Count;
 
 /// The name models call it by.
 pub const NAME: &str = "grep";
@@ -61,6 +68,8 @@ struct GrepArgs {
     all: Option<bool>,
     /// How many matches (or files) to show.
     limit: Option<usize>,
+    /// How many matches (or files) to pass over, to go on where an earlier search ended.
+    offset: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -84,7 +93,8 @@ impl Grep {
         let description = format!(
             "Searches the files of the workspace for a regular expression. Shows matching lines with their numbers under \
              each file, or only files or counts (mode). Binary files, hidden files and those that .gitignore excludes \
-             are left out (set all for the latter two). Shows at most {} matches and says how many more there are.",
+             are left out (set all for the latter two), and so are files that hold secrets. Shows at most {} matches, says \
+             how many there are, and goes on from offset.",
             workspace.limits().matches
         );
         let mut spec = ToolSpec::new(NAME, description, schema_of::<GrepArgs>());
@@ -115,46 +125,52 @@ fn search(
     let filter = args.glob.as_deref().map(Pattern::new).transpose()?;
     let types = args.kind.as_deref().map(walk::types).transpose()?;
     let place = workspace.existing(args.path.as_deref().unwrap_or("."))?;
+    place.may_read()?;
     let mode = args.mode.unwrap_or_default();
     let limits = workspace.limits();
     let limit = args.limit.unwrap_or(limits.matches).clamp(1, limits.matches.max(1));
-    let mut searcher = searcher(args, mode);
-    let mut hunt = Hunt {
-        matcher: &matcher,
-        cancel,
-        mode,
+    let offset = args.offset.unwrap_or(0);
+    let most = COUNTED.saturating_add(offset as u64);
+    let hunt = Hunt { matcher: &matcher, cancel, args, mode, most };
+    let (folder, found) = match place.found() {
+        Found::File => (place.clone(), walk::Files { names: vec![PathBuf::new()], ..walk::Files::default() }),
+        Found::Folder => {
+            let scope = if args.all == Some(true) { Scope::All } else { Scope::Project };
+            let fits = |relative: &Path| filter.as_ref().is_none_or(|filter| filter.fits(relative));
+            (place.clone(), walk::files(&place, scope, types, Secrets::LeftOut, cancel, &fits)?)
+        }
+        Found::Other(found) => return Err(FileError::NotAFile { path: place.shown(), found }.into()),
+        Found::Nothing => return Err(FileError::Missing { path: place.shown(), near: Vec::new() }.into()),
+    };
+    let counted = count::count(&hunt, &folder, &found.names);
+    let mut told = Told {
+        hunt: &hunt,
         limit,
+        offset,
         line_bytes: limits.match_bytes,
         room: limits.search_bytes,
         shown: String::new(),
         files: Vec::new(),
-        matches: 0,
+        passed: 0,
         shown_matches: 0,
+        left: Left { unread: found.unread, secret: found.secret, ..Left::default() },
+        matches: 0,
         files_with: 0,
-        unread: 0,
-        binary: 0,
         ended: None,
     };
-    match place.found() {
-        Found::File => hunt.file(&mut searcher, &place),
-        Found::Folder => {
-            let scope = if args.all == Some(true) { Scope::All } else { Scope::Project };
-            let mut unread = 0;
-            for step in walk::files(&place, scope, types, &mut unread) {
-                if filter.as_ref().is_some_and(|filter| !filter.fits(&step.relative)) {
-                    continue;
-                }
-                hunt.file(&mut searcher, &step.place(&place));
-                if hunt.is_over() {
-                    break;
-                }
-            }
-            hunt.unread += unread;
+    let mut searcher = searcher(args, mode, Rows::Shown);
+    for (name, count) in found.names.iter().zip(&counted) {
+        let file = walk::below(&folder, name);
+        told.file(&mut searcher, &file, *count);
+        if told.matches >= most {
+            told.ended = Some("there are more; the search ended here");
+            break;
         }
-        Found::Other(found) => return Err(FileError::NotAFile { path: place.shown(), found }.into()),
-        Found::Nothing => return Err(FileError::Missing { path: place.shown(), near: Vec::new() }.into()),
     }
-    Ok(hunt.output(&place))
+    if cancel.is_cancelled() {
+        told.ended = Some("the search was stopped before it was done");
+    }
+    Ok(told.output(&place))
 }
 
 fn matcher(args: &GrepArgs) -> Result<RegexMatcher, ToolError> {
@@ -173,10 +189,20 @@ fn matcher(args: &GrepArgs) -> Result<RegexMatcher, ToolError> {
     })
 }
 
-fn searcher(args: &GrepArgs, mode: Mode) -> Searcher {
-    let context = if mode == Mode::Content { args.context.unwrap_or(0).min(CONTEXT) } else { 0 };
+/// What a search of a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// Lines that are shown.
+    Shown,
+    /// A number.
+    Counted,
+}
+
+fn searcher(args: &GrepArgs, mode: Mode, rows: Rows) -> Searcher {
+    let shows = mode == Mode::Content && rows == Rows::Shown;
+    let context = if shows { args.context.unwrap_or(0).min(CONTEXT) } else { 0 };
     SearcherBuilder::new()
-        .line_number(true)
+        .line_number(shows)
         .before_context(context)
         .after_context(context)
         .multi_line(args.multiline == Some(true))
@@ -185,77 +211,105 @@ fn searcher(args: &GrepArgs, mode: Mode) -> Searcher {
         .build()
 }
 
-/// A search under way.
+/// What is looked for.
 struct Hunt<'a> {
     matcher: &'a RegexMatcher,
     cancel: &'a CancellationToken,
+    args: &'a GrepArgs,
     mode: Mode,
+    /// Matches that are counted at most.
+    most: u64,
+}
+
+/// Files that were not searched.
+#[derive(Debug, Clone, Copy, Default)]
+struct Left {
+    unread: usize,
+    binary: usize,
+    secret: usize,
+}
+
+/// What is told of what was found, in the order of paths.
+struct Told<'a> {
+    hunt: &'a Hunt<'a>,
     limit: usize,
+    /// Matches (or files) that were shown by earlier calls.
+    offset: usize,
     line_bytes: usize,
     /// Bytes that may still be shown.
     room: usize,
     shown: String,
     /// Files that lines were shown of.
-    files: Vec<std::path::PathBuf>,
-    matches: u64,
+    files: Vec<PathBuf>,
+    /// Matches (or files) that were passed over.
+    passed: usize,
     shown_matches: usize,
+    matches: u64,
     files_with: usize,
-    unread: usize,
-    binary: usize,
+    left: Left,
     ended: Option<&'static str>,
 }
 
-impl Hunt<'_> {
-    fn is_over(&mut self) -> bool {
-        if self.cancel.is_cancelled() {
-            self.ended = Some("the search was stopped before it was done");
-        } else if self.matches >= COUNTED {
-            self.ended = Some("there are more; the search ended here");
-        }
-        self.ended.is_some()
-    }
-
-    fn file(&mut self, searcher: &mut Searcher, place: &Place) {
-        let Ok(file) = place.open() else {
-            self.unread += 1;
-            return;
+impl Told<'_> {
+    fn file(&mut self, searcher: &mut Searcher, place: &Place, count: Count) {
+        let found = match count {
+            Count::Matches(0) | Count::Stopped => return,
+            Count::Matches(found) => found,
+            Count::Binary => {
+                self.left.binary += 1;
+                return;
+            }
+            Count::Unread => {
+                self.left.unread += 1;
+                return;
+            }
         };
-        let mut page = Page { hunt: self, text: String::new(), matches: 0, shown: 0, binary: false };
-        let reader = Stoppable { file, cancel: page.hunt.cancel };
-        let matcher = page.hunt.matcher;
-        let searched = searcher.search_reader(matcher, reader, &mut page);
-        let Page { text, matches, shown, binary, .. } = page;
-        if binary {
-            // What looked like lines before the first NUL is not text.
-            self.binary += 1;
-            return;
-        }
-        if searched.is_err() && !self.cancel.is_cancelled() {
-            self.unread += 1;
-        }
-        if matches == 0 {
-            return;
-        }
-        self.matches += matches;
+        self.matches += found;
         self.files_with += 1;
         let path = place.shown();
-        let entry = match self.mode {
-            Mode::Content if shown == 0 => return,
-            Mode::Content if self.shown.is_empty() => format!("{path}\n{text}"),
-            Mode::Content => format!("\n{path}\n{text}"),
+        let line = match self.hunt.mode {
+            Mode::Content => return self.rows(searcher, place, &path, found),
             Mode::Files => format!("{path}\n"),
-            Mode::Count => format!("{path}: {matches}\n"),
+            Mode::Count => format!("{path}: {found}\n"),
         };
-        let lists = self.mode != Mode::Content;
-        if lists && (self.shown_matches >= self.limit || entry.len() > self.room) {
+        if self.passed < self.offset {
+            self.passed += 1;
+        } else if self.shown_matches < self.limit && line.len() <= self.room {
+            self.shown_matches += 1;
+            self.room -= line.len();
+            self.shown.push_str(&line);
+        } else {
+            // What comes later and would fit must wait for the next call too.
+            self.room = 0;
+        }
+    }
+
+    /// Shows the lines of a file, once it is known that there are some to show.
+    fn rows(&mut self, searcher: &mut Searcher, place: &Place, path: &str, found: u64) {
+        let found = usize::try_from(found).unwrap_or(usize::MAX);
+        let skip = (self.offset - self.passed).min(found);
+        self.passed += skip;
+        if skip == found || self.shown_matches >= self.limit || self.room == 0 {
             return;
         }
-        self.shown_matches += if lists { 1 } else { shown };
-        self.room = self.room.saturating_sub(entry.len());
-        self.shown.push_str(&entry);
-        if self.mode == Mode::Content {
-            self.files.push(place.path());
+        let Ok(file) = place.open() else { return };
+        let mut page = Page { told: self, text: String::new(), matches: 0, skip, shown: 0 };
+        let reader = Stoppable { file, cancel: page.told.hunt.cancel };
+        let matcher = page.told.hunt.matcher;
+        // It was searched before without an error; what is shown until one now is true.
+        let _ = searcher.search_reader(matcher, reader, &mut page);
+        let Page { text, shown, .. } = page;
+        if shown == 0 {
+            return;
         }
+        let gap = if self.shown.is_empty() { "" } else { "\n" };
+        let entry = format!("{gap}{path}\n{text}");
+        self.shown_matches += shown;
+        // Matches that did not fit end the page: otherwise the next call would not know where to go on.
+        let all = shown + skip >= found;
+        self.room = if all { self.room.saturating_sub(entry.len()) } else { 0 };
+        self.shown.push_str(&entry);
+        self.files.push(place.path());
     }
 
     fn output(self, place: &Place) -> ToolOutput {
@@ -265,24 +319,40 @@ impl Hunt<'_> {
             |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
         let matches = plural(self.matches, "match", "matches");
         let files = plural(self.files_with as u64, "file", "files");
-        match self.mode {
-            _ if self.matches == 0 => notes.push(format!("no matches in {}", place.shown())),
-            Mode::Content if (self.shown_matches as u64) < self.matches => notes.push(format!(
-                "{} of {matches} in {files} are shown; narrow the pattern, the path or the glob to see the others",
-                self.shown_matches
-            )),
-            Mode::Files | Mode::Count if self.shown_matches < self.files_with => {
-                notes.push(format!("{} of {files} are shown", self.shown_matches));
-            }
-            Mode::Files => notes.push(files),
-            _ => notes.push(format!("{matches} in {files}")),
+        let lists = self.hunt.mode != Mode::Content;
+        let all = if lists { self.files_with as u64 } else { self.matches };
+        let next = self.offset + self.shown_matches;
+        if self.matches == 0 {
+            notes.push(format!("no matches in {}", place.shown()));
+        } else if self.offset as u64 >= all {
+            let of = if lists { &files } else { &matches };
+            notes.push(format!("offset {} is behind the last of {of}", self.offset));
+        } else if (next as u64) < all || self.offset > 0 {
+            let of = if lists { files } else { format!("{matches} in {files}") };
+            let go_on = if (next as u64) < all {
+                format!("; go on with offset {next}, or narrow the pattern, the path or the glob")
+            } else {
+                String::new()
+            };
+            let first =
+                if self.offset > 0 { format!("{}-{next}", self.offset + 1) } else { next.to_string() };
+            notes.push(format!("{first} of {of} are shown{go_on}"));
+        } else if self.hunt.mode == Mode::Files {
+            notes.push(files);
+        } else {
+            notes.push(format!("{matches} in {files}"));
         }
-        if self.binary > 0 {
-            let files = plural(self.binary as u64, "binary file was", "binary files were");
+        if self.left.binary > 0 {
+            let files = plural(self.left.binary as u64, "binary file was", "binary files were");
             notes.push(format!("{files} skipped"));
         }
-        if self.unread > 0 {
-            notes.push(format!("{} could not be searched", plural(self.unread as u64, "file", "files")));
+        if self.left.unread > 0 {
+            notes.push(format!("{} could not be searched", plural(self.left.unread as u64, "file", "files")));
+        }
+        if self.left.secret > 0 {
+            let places = plural(self.left.secret as u64, "place", "places");
+            let were = if self.left.secret == 1 { "was" } else { "were" };
+            notes.push(format!("{places} with secrets {were} not searched"));
         }
         notes.extend(self.ended.map(str::to_owned));
         text.push_str(&format!("[{}]", notes.join("; ")));
@@ -295,16 +365,17 @@ impl Hunt<'_> {
 
 /// The matches of one file.
 struct Page<'a, 'b> {
-    hunt: &'a Hunt<'b>,
+    told: &'a Told<'b>,
     text: String,
-    matches: u64,
+    matches: usize,
+    /// Matches that an earlier call has shown.
+    skip: usize,
     shown: usize,
-    binary: bool,
 }
 
 impl Page<'_, '_> {
     fn is_full(&self) -> bool {
-        self.hunt.shown_matches + self.shown >= self.hunt.limit || self.text.len() >= self.hunt.room
+        self.told.shown_matches + self.shown >= self.told.limit || self.text.len() >= self.told.room
     }
 
     fn rows(&mut self, first: Option<u64>, bytes: &[u8], mark: char) {
@@ -318,11 +389,12 @@ impl Page<'_, '_> {
 
     /// The part of a long line that matches.
     fn clip(&self, line: &str) -> String {
-        let most = self.hunt.line_bytes;
+        let most = self.told.line_bytes;
         if line.len() <= most {
             return line.to_owned();
         }
-        let at = self.hunt.matcher.find(line.as_bytes()).ok().flatten().map_or(0, |found| found.start());
+        let found = self.told.hunt.matcher.find(line.as_bytes()).ok().flatten();
+        let at = found.map_or(0, |found| found.start());
         let from = floor(line, at.saturating_sub(most / 4));
         let to = floor(line, from + most);
         let before = if from > 0 { format!("[… {from} bytes …]") } else { String::new() };
@@ -336,43 +408,37 @@ impl Sink for Page<'_, '_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        let full = self.is_full();
         self.matches += 1;
-        match self.hunt.mode {
-            Mode::Files => return Ok(false),
-            Mode::Content if !full => {
-                self.rows(found.line_number(), found.bytes(), ':');
-                self.shown += 1;
-            }
-            Mode::Content | Mode::Count => {}
+        if self.matches <= self.skip {
+            return Ok(true);
         }
-        Ok(self.hunt.matches + self.matches < COUNTED && !self.hunt.cancel.is_cancelled())
+        if self.is_full() {
+            return Ok(false);
+        }
+        self.rows(found.line_number(), found.bytes(), ':');
+        self.shown += 1;
+        Ok(true)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
         // What follows the last match that is shown belongs to it; what precedes the next one does not.
-        let full = self.is_full() && *context.kind() == SinkContextKind::Before;
-        if self.hunt.mode == Mode::Content && !full && self.matches == self.shown as u64 {
+        let before = *context.kind() == SinkContextKind::Before;
+        let belongs = if before { self.matches >= self.skip && !self.is_full() } else { self.shown > 0 };
+        if belongs {
             self.rows(context.line_number(), context.bytes(), '-');
         }
         Ok(true)
     }
 
     fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
-        if self.hunt.mode == Mode::Content && !self.is_full() {
+        if self.shown > 0 && !self.is_full() {
             self.text.push_str("--\n");
         }
         Ok(true)
     }
 
     fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
-        self.binary = true;
         Ok(false)
-    }
-
-    fn finish(&mut self, _: &Searcher, end: &SinkFinish) -> Result<(), io::Error> {
-        self.binary |= end.binary_byte_offset().is_some();
-        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds where a text that a model quoted stands in a file, and what to put there.
 //!
-//! Models quote nearly right: with other line ends, without trailing blanks, with another indentation. Each of these is
-//! tried in this order, and only when everything stricter found nothing. Whatever matched, the answer is a range of the
+//! Models quote nearly right: with other line ends, without trailing blanks, with another indentation, with plain quotes
+//! for typographic ones. Each of these is tried in this order, and only when everything stricter found nothing. Whatever matched, the answer is a range of the
 //! ORIGINAL text: nothing outside of it changes, and nothing is normalised on the way.
 
 use std::collections::HashMap;
@@ -20,6 +20,8 @@ pub(crate) enum Tolerance {
     TrailingBlanks,
     /// In how whole lines are indented. The replacement is indented as the file is.
     Indentation,
+    /// In the form of quotes, dashes and blanks: `"` for `“`. Those that the new text leaves alone stay as they are.
+    Signs,
 }
 
 impl Tolerance {
@@ -30,6 +32,7 @@ impl Tolerance {
             Self::LineEndings => Some("line endings differed"),
             Self::TrailingBlanks => Some("blanks at line ends differed"),
             Self::Indentation => Some("indentation differed, and the new text was indented like the file"),
+            Self::Signs => Some("quotes, dashes or blanks were written differently"),
         }
     }
 }
@@ -58,6 +61,9 @@ pub(crate) enum NotFound {
     Absent,
     /// It is in several places: where each begins.
     Ambiguous(Vec<usize>),
+    /// All places are meant, and none is quoted exactly: where what is nearly the same begins. One such place can be shown
+    /// to whoever quoted it; of many, nobody would see which one is not what was meant.
+    Inexact(Vec<usize>),
 }
 
 /// Finds the place, or all of them.
@@ -68,11 +74,12 @@ pub(crate) fn find(
     count: Count,
 ) -> Result<(Tolerance, Vec<Replacement>), NotFound> {
     type Level = fn(&str, &str, Count) -> Vec<Range<usize>>;
-    let levels: [(Tolerance, Level); 4] = [
+    let levels: [(Tolerance, Level); 5] = [
         (Tolerance::Exact, exact),
         (Tolerance::LineEndings, ignoring_line_endings),
         (Tolerance::TrailingBlanks, |text, old, _| blocks(text, old, str::trim_end)),
         (Tolerance::Indentation, |text, old, _| blocks(text, old, str::trim)),
+        (Tolerance::Signs, ignoring_signs),
     ];
     for (tolerance, level) in levels {
         let found = level(text, old, count);
@@ -82,6 +89,9 @@ pub(crate) fn find(
                 return Err(NotFound::Ambiguous(found.into_iter().map(|range| range.start).collect()));
             }
             Count::One => found,
+            Count::All if tolerance > Tolerance::LineEndings && found.len() > 1 => {
+                return Err(NotFound::Inexact(found.into_iter().map(|range| range.start).collect()));
+            }
             Count::All => apart(found),
         };
         let fitted: Option<Vec<Replacement>> =
@@ -135,6 +145,72 @@ fn ignoring_line_endings(text: &str, old: &str, count: Count) -> Vec<Range<usize
         .collect()
 }
 
+/// The plain sign that people type for another one.
+fn plain_sign(sign: char) -> Option<char> {
+    match sign {
+        '\u{2018}'..='\u{201B}' | '\u{2032}' => Some('\''),
+        '\u{201C}'..='\u{201F}' | '\u{2033}' => Some('"'),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => Some('-'),
+        '\u{A0}' | '\u{2007}' | '\u{2009}' | '\u{202F}' => Some(' '),
+        _ => None,
+    }
+}
+
+/// The signs of a text one by one, a line end being one: how each is compared, and how it is written.
+fn signs(text: &str) -> impl Iterator<Item = (char, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length = if rest.starts_with("\r\n") { 2 } else { first.len_utf8() };
+        let (sign, behind) = rest.split_at(length);
+        rest = behind;
+        Some((if length == 2 && first == '\r' { '\n' } else { plain_sign(first).unwrap_or(first) }, sign))
+    })
+}
+
+fn ignoring_signs(text: &str, old: &str, _: Count) -> Vec<Range<usize>> {
+    let special = |text: &str| text.chars().any(|sign| plain_sign(sign).is_some());
+    if !special(text) && !special(old) {
+        return Vec::new();
+    }
+    let wanted: String = signs(old).map(|(plain, _)| plain).collect();
+    if wanted.trim().is_empty() {
+        return Vec::new();
+    }
+    let mut plain = String::with_capacity(text.len());
+    // Where, in the plain text, a sign stands for a longer one, and how many bytes are missing up to there.
+    let mut longer: Vec<(usize, usize)> = Vec::new();
+    let mut missing = 0;
+    for (sign, written) in signs(text) {
+        if written.len() > sign.len_utf8() {
+            missing += written.len() - sign.len_utf8();
+            longer.push((plain.len(), missing));
+        }
+        plain.push(sign);
+    }
+    let original = |at: usize| {
+        let before = longer.partition_point(|(place, _)| *place < at);
+        at + before.checked_sub(1).and_then(|last| longer.get(last)).map_or(0, |(_, missing)| *missing)
+    };
+    exact(&plain, &wanted, Count::One)
+        .into_iter()
+        .map(|range| original(range.start)..original(range.end))
+        .collect()
+}
+
+/// The new text, with what it has in common with the old one, at its beginning and its end, written as the file has it.
+fn kept_signs(place: &str, old: &str, new: &str, ended: impl Fn(&str) -> String) -> String {
+    let (place, old, new): (Vec<_>, Vec<_>, Vec<_>) =
+        (signs(place).collect(), signs(old).collect(), signs(new).collect());
+    let same = |pair: &(&(char, &str), &(char, &str))| pair.0 == pair.1;
+    let head = old.iter().zip(&new).take_while(same).count();
+    let tail = old.iter().skip(head).rev().zip(new.iter().skip(head).rev()).take_while(same).count();
+    let written = |signs: &[(char, &str)]| signs.iter().map(|(_, written)| *written).collect::<String>();
+    let middle = written(new.get(head..new.len() - tail).unwrap_or_default());
+    let (head, tail) = (place.get(..head), place.get(place.len().saturating_sub(tail)..));
+    format!("{}{}{}", written(head.unwrap_or_default()), ended(&middle), written(tail.unwrap_or_default()))
+}
+
 /// Blocks of whole lines that are the same once each line is trimmed.
 fn blocks(text: &str, old: &str, trim: fn(&str) -> &str) -> Vec<Range<usize>> {
     let wanted: Vec<&str> = lines(old).into_iter().map(|line| trim(line.of(old))).collect();
@@ -178,6 +254,7 @@ fn fit(text: &str, range: Range<usize>, old: &str, new: &str, tolerance: Toleran
         Tolerance::Exact if new.contains("\r\n") => new.to_owned(),
         Tolerance::Exact | Tolerance::LineEndings | Tolerance::TrailingBlanks => ended(new),
         Tolerance::Indentation => ended(&indented(place, old, new)?),
+        Tolerance::Signs => return Some(Replacement { new: kept_signs(place, old, new, ended), range }),
     };
     // The quotation ended with a line end that the file's last line does not have.
     let unended = tolerance > Tolerance::LineEndings && old.ends_with('\n') && !place.ends_with('\n');

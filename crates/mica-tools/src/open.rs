@@ -15,17 +15,50 @@ use rustix::io::Errno;
 use crate::error::FileError;
 use crate::resolve::{Found, Place, kind};
 
+/// Without NONBLOCK, opening a pipe that took the file's place would wait for a writer forever.
+const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
 impl Place {
     /// Opens the file for reading. Pipes and devices are refused, and opening one never waits.
+    ///
+    /// Files that hold secrets are refused, whatever the tool.
     pub(crate) fn open(&self) -> Result<File, FileError> {
+        self.may_read()?;
+        self.open_unguarded()
+    }
+
+    /// Opens the file for reading. The caller has asked whether it may be read, or tells nothing of what it says.
+    pub(crate) fn open_unguarded(&self) -> Result<File, FileError> {
+        self.regular()?;
+        let file = self.beneath(&self.relative, READING, "open")?;
+        self.checked(File::from(file))
+    }
+
+    /// Opens the folder that everything is opened beneath, for many files.
+    pub(crate) fn open_base(&self) -> Result<OwnedFd, FileError> {
+        base(&self.base).map_err(|error| self.failed(error, "open"))
+    }
+
+    /// Opens the file for reading, like [`Place::open_unguarded`], when the base is open already.
+    pub(crate) fn open_from(&self, base: &OwnedFd) -> Result<File, FileError> {
+        self.regular()?;
+        let opened = match at_once(base.as_fd(), &self.relative, READING) {
+            Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => open(&self.base, &self.relative, READING),
+            done => done,
+        };
+        self.checked(File::from(opened.map_err(|error| self.failed(error, "open"))?))
+    }
+
+    fn regular(&self) -> Result<(), FileError> {
         match self.found {
             Found::Other(found) => return Err(FileError::NotAFile { path: self.shown(), found }),
             Found::Folder => return Err(FileError::NotAFile { path: self.shown(), found: "a folder" }),
             Found::File | Found::Nothing => {}
         }
-        // Without NONBLOCK, opening a pipe that took the file's place would wait for a writer forever.
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = File::from(self.beneath(&self.relative, flags, "open")?);
+        Ok(())
+    }
+
+    fn checked(&self, file: File) -> Result<File, FileError> {
         let facts = file.metadata().map_err(|error| FileError::io("look at", self.shown(), error))?;
         match kind(facts.file_type()) {
             Found::File => Ok(file),
@@ -37,7 +70,13 @@ impl Place {
 
     /// Reads the whole file, if it is not larger than `limit`.
     pub(crate) fn read(&self, limit: u64) -> Result<Vec<u8>, FileError> {
-        let file = self.open()?;
+        self.may_read()?;
+        self.read_unguarded(limit)
+    }
+
+    /// Reads the whole file, for a caller that tells nothing secret of it.
+    pub(crate) fn read_unguarded(&self, limit: u64) -> Result<Vec<u8>, FileError> {
+        let file = self.open_unguarded()?;
         let size = file.metadata().map_err(|error| FileError::io("look at", self.shown(), error))?.len();
         let too_large = |size| FileError::TooLarge { path: self.shown(), size, limit };
         if size > limit {
@@ -58,6 +97,12 @@ impl Place {
         self.beneath(&self.relative, OFlags::RDONLY | OFlags::DIRECTORY, "list")
     }
 
+    /// Whether the place can be reached from its base without following a link.
+    pub(crate) fn is_beneath(&self) -> bool {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW;
+        open(&self.base, &self.relative, flags).is_ok()
+    }
+
     /// Opens something beneath the base.
     pub(crate) fn beneath(
         &self,
@@ -65,19 +110,29 @@ impl Place {
         flags: OFlags,
         doing: &'static str,
     ) -> Result<OwnedFd, FileError> {
-        open(&self.base, relative, flags).map_err(|error| match error {
+        open(&self.base, relative, flags).map_err(|error| self.failed(error, doing))
+    }
+
+    fn failed(&self, error: Errno, doing: &'static str) -> FileError {
+        match error {
             Errno::NOENT => FileError::Missing { path: self.shown(), near: Vec::new() },
             // A link, or a way out, where there was none: it was put there after the path was resolved.
             Errno::LOOP | Errno::XDEV | Errno::MLINK => FileError::Changed { path: self.shown() },
             // What opening a socket, or a device without a driver, says.
             Errno::NXIO => FileError::NotAFile { path: self.shown(), found: "a socket or a device" },
             other => FileError::io(doing, self.shown(), other),
-        })
+        }
     }
 }
 
+/// Opens a base. It is canonical: a link in its place was put there later.
+fn base(base: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(base, flags, Mode::empty())
+}
+
 fn open(base: &Path, relative: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    let folder = rustix::fs::open(base, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let folder = self::base(base)?;
     if relative.as_os_str().is_empty() {
         return Ok(folder);
     }

@@ -1,5 +1,8 @@
 //! From a path that a model wrote to the one place it means, with every symbolic link resolved.
 //!
+//! Links are followed one by one, in our own code, so that each step is seen. What is found is opened by `open`, which
+//! follows none any more.
+//!
 //! Invariant: a [`Place`] has no `..` and no symbolic link in it as far as it exists, and is inside a folder that may be
 //! touched. A path that leads elsewhere is refused without saying whether something is there.
 
@@ -10,9 +13,13 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::FileError;
+use crate::guard;
 
 /// As many as Linux follows.
 const LINKS: u32 = 40;
+/// Bytes of a path, and of one name in it, at most: what Linux takes.
+const PATH: usize = 4_096;
+const NAME: usize = 255;
 
 /// A path that was resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +32,8 @@ pub struct Place {
     pub(crate) reach: Reach,
     /// What is there.
     pub(crate) found: Found,
+    /// Whether the path, as it was given, had the name of a secret in it. A link with such a name counts as what it says.
+    pub(crate) alias: bool,
 }
 
 /// What may be done in a folder.
@@ -88,6 +97,15 @@ impl Folders<'_> {
             .max_by_key(|(folder, reach)| (folder.components().count(), *reach == Reach::Write))
     }
 
+    /// The folder that a path is opened beneath: the root, or else the outermost. A folder inside another could be
+    /// replaced by a link, and what is opened first is opened by its name.
+    fn outermost(&self, path: &Path) -> Option<&Path> {
+        let readable = self.readable.iter().map(PathBuf::as_path);
+        let holds = |folder: &&Path| path.starts_with(folder);
+        let outer = readable.filter(holds).min_by_key(|folder| folder.components().count());
+        Some(self.root).filter(holds).or(outer)
+    }
+
     /// Resolves a path.
     pub(crate) fn resolve(&self, given: &str) -> Result<Place, FileError> {
         let bad = |reason| Err(FileError::BadPath { path: given.to_owned(), reason });
@@ -96,6 +114,12 @@ impl Folders<'_> {
         }
         if given.contains('\0') {
             return bad("it has a NUL character in it");
+        }
+        if given.len() > PATH {
+            return bad("it is longer than a path may be (4,096 bytes)");
+        }
+        if given.split('/').any(|name| name.len() > NAME) {
+            return bad("a name in it is longer than a name may be (255 bytes)");
         }
         if given == "~" || given.starts_with("~/") {
             return bad("`~` is not expanded here");
@@ -137,14 +161,16 @@ impl Folders<'_> {
                 Err(error) => return Err(FileError::io("look at", given, error)),
             }
         }
-        let (base, reach) = self.holding(&at).ok_or_else(outside)?;
+        let (_, reach) = self.holding(&at).ok_or_else(outside)?;
+        let base = self.outermost(&at).ok_or_else(outside)?;
         let relative = at.strip_prefix(base).map(Path::to_owned).unwrap_or_default();
         let found = match fs::symlink_metadata(&at) {
             Ok(facts) => kind(facts.file_type()),
             Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
             Err(error) => return Err(FileError::io("look at", given, error)),
         };
-        let place = Place { base: base.to_owned(), relative, reach, found };
+        let alias = guard::names_secret(given)?;
+        let place = Place { base: base.to_owned(), relative, reach, found, alias };
         if given.ends_with('/') && matches!(found, Found::File | Found::Other(_)) {
             return Err(FileError::NotAFolder { path: place.shown() });
         }

@@ -135,6 +135,10 @@ impl Workspace {
         if place.reach == Reach::Read {
             return Err(FileError::ReadOnly { path: place.shown(), root: self.root.to_path_buf() });
         }
+        place.may_write()?;
+        if place.found() == Found::Nothing {
+            new_name(path, &place)?;
+        }
         if path.ends_with('/') {
             return Err(FileError::NotAFile { path: path.to_owned(), found: "the name of a folder" });
         }
@@ -163,6 +167,21 @@ impl Workspace {
         let place = path.and_then(|path| self.resolve(path).ok());
         place.map(|place| Resource::file(place.path())).into_iter().collect()
     }
+}
+
+/// Refuses names that some disks read as another name, and that people cannot see.
+fn new_name(given: &str, place: &Place) -> Result<(), FileError> {
+    let bad = |reason| Err(FileError::BadPath { path: given.to_owned(), reason });
+    for step in place.relative.components() {
+        let name = step.as_os_str().to_string_lossy();
+        if name.chars().any(char::is_control) {
+            return bad("a new name may have no control characters in it");
+        }
+        if name.ends_with([' ', '.']) || name.starts_with(' ') {
+            return bad("a new name may not begin with a blank, or end with a blank or a dot");
+        }
+    }
+    Ok(())
 }
 
 /// The canonical path of a folder, as far as it exists. What does not exist has no links in it.

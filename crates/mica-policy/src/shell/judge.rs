@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use super::facts::{ShellFacts, is_below, tidied};
 use super::options::{Given, read, read_with};
-use super::paths::{Ground, fits};
+use super::paths::Ground;
 use super::spec::{Effect, Role, Spec};
 use super::split::{Access, Command, Split, split_in};
 use super::state::{Dirs, State};
 use super::word::{Arg, Piece};
 use super::{Class, Effects, Finding, Judgement, PartJudgement, Prefix, ShellRules};
 use crate::Mode;
+use crate::places::fits;
 
 /// How deep commands may be inside of commands: `env nice timeout 5 …`.
 const MAX_WRAPPERS: usize = 12;

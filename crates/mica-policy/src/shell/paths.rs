@@ -2,9 +2,10 @@
 
 use super::Finding;
 use super::facts::{ShellFacts, is_below, tidied};
-use super::spec::{Places, Role};
+use super::spec::Role;
 use super::state::Dirs;
 use super::word::{Arg, Piece};
+use crate::places::{Places, fits};
 
 /// What a path is judged with.
 pub(super) struct Ground<'a> {
@@ -194,9 +195,9 @@ impl Ground<'_> {
         if self.places.harmless_devices.iter().any(|device| is_below(path, device)) && role == Role::Write {
             return;
         }
-        if ["/dev", "/proc", "/sys", "/boot"].iter().any(|kernel| is_below(path, kernel)) {
+        if self.places.kernel.iter().any(|kernel| is_below(path, kernel)) || is_below(path, "/boot") {
             findings.push(Finding::blocked("floor.device", format!("{shown} belongs to the system")));
-        } else if self.places.guarded.iter().any(|name| has_part(path, name)) {
+        } else if self.places.is_guarded(path) {
             let reason =
                 format!("{shown} decides what tools and agents do later, and no command may write it");
             findings.push(Finding::blocked("floor.guarded", reason));
@@ -211,7 +212,7 @@ impl Ground<'_> {
         } else if !self.in_project(path) {
             let reason = format!("{shown} is outside the project and the folder for temporary files");
             findings.push(Finding::blocked("floor.write-outside", reason));
-        } else if self.places.watched.iter().any(|name| has_part(path, name)) {
+        } else if self.places.is_watched(path) {
             findings.push(
                 Finding::ask("watched-file", format!("{shown} tells tools or agents what to do")).lasting(),
             );
@@ -238,21 +239,7 @@ impl Ground<'_> {
     }
 
     fn is_secret(&self, path: &str) -> bool {
-        let mut parts = path.split('/').peekable();
-        while let Some(part) = parts.next() {
-            if self.places.secret_folders.iter().any(|folder| folder == part) {
-                return true;
-            }
-            if parts.peek().is_none() {
-                return self.is_secret_name(part);
-            }
-        }
-        false
-    }
-
-    fn is_secret_name(&self, name: &str) -> bool {
-        !self.places.not_secret.iter().any(|known| fits(known, name))
-            && self.places.secret_names.iter().any(|secret| fits(secret, name))
+        self.places.is_secret(path)
     }
 
     /// Whether the words of a path name a secret, or a pattern in it could.
@@ -273,7 +260,8 @@ impl Ground<'_> {
                             parts.push((Vec::new(), true));
                         }
                         if let Some((signs, _)) = parts.last_mut() {
-                            signs.extend(text.chars().map(Sign::One));
+                            // In lower case, as the names of the table are.
+                            signs.extend(text.chars().flat_map(char::to_lowercase).map(Sign::One));
                         }
                     }
                 }
@@ -301,8 +289,8 @@ impl Ground<'_> {
             let names = self.places.secret_names.iter().filter(|_| index + 1 == count);
             let could = match &plain {
                 Some(name) => {
-                    folders.into_iter().any(|folder| folder == name)
-                        || (index + 1 == count && self.is_secret_name(name))
+                    self.places.is_secret_folder(name)
+                        || (index + 1 == count && self.places.is_secret_name(name))
                 }
                 None => folders.chain(names).any(|secret| could_be(signs, secret)),
             };
@@ -358,20 +346,6 @@ fn fixed_folder(path: &str) -> String {
     tidied(&fixed.join("/"))
 }
 
-/// Whether `name` (one or more parts, such as `.git/hooks`) is among the parts of a path.
-fn has_part(path: &str, name: &str) -> bool {
-    let mut rest = path;
-    while let Some(at) = rest.find(name) {
-        let before = rest.get(..at).is_some_and(|before| before.ends_with('/'));
-        let behind = rest.get(at + name.len()..).unwrap_or("");
-        if before && (behind.is_empty() || behind.starts_with('/')) {
-            return true;
-        }
-        rest = rest.get(at + 1..).unwrap_or("");
-    }
-    false
-}
-
 fn sign_of(glob: &str) -> Sign {
     match glob {
         "*" => Sign::Many,
@@ -381,30 +355,10 @@ fn sign_of(glob: &str) -> Sign {
             if inside.contains(['!', '^', '-', ':', '[']) {
                 Sign::Any(Vec::new())
             } else {
-                Sign::Any(inside.chars().collect())
+                Sign::Any(inside.chars().flat_map(char::to_lowercase).collect())
             }
         }
     }
-}
-
-/// Whether a pattern with `*` fits a text.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let first = pieces.next().unwrap_or("");
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    if first.len() == pattern.len() {
-        return rest.is_empty();
-    }
-    let last = pattern.rsplit('*').next().unwrap_or("");
-    for piece in pieces.filter(|piece| !piece.is_empty()) {
-        let Some(at) = rest.find(piece) else { return false };
-        // The last piece must be at the end; wherever it is found before, the end decides.
-        if std::ptr::eq(piece.as_ptr(), last.as_ptr()) {
-            return rest.ends_with(last);
-        }
-        rest = rest.get(at + piece.len()..).unwrap_or("");
-    }
-    true
 }
 
 /// Whether a pattern is meant for, or may well fit, the name of a secret. Names with an ending that everybody uses

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Deserialize;
 
 use super::Class;
+use crate::places::Places;
 
 /// What a command does, when its options say nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
@@ -129,24 +130,6 @@ pub(super) struct Variable {
     pub(super) because: String,
     #[serde(default)]
     pub(super) harmless: Vec<String>,
-}
-
-/// Names of files and folders that matter wherever they are.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Places {
-    pub(super) secret_names: Vec<String>,
-    pub(super) secret_folders: Vec<String>,
-    pub(super) not_secret: Vec<String>,
-    pub(super) secret_paths: Vec<String>,
-    pub(super) secret_variables: Vec<String>,
-    /// Below any folder: never written by a command.
-    pub(super) guarded: Vec<String>,
-    /// Below any folder: written only after asking, each time.
-    pub(super) watched: Vec<String>,
-    pub(super) system: Vec<String>,
-    pub(super) programs: Vec<String>,
-    pub(super) harmless_devices: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

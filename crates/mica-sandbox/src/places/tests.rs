@@ -3,20 +3,6 @@
 use super::*;
 
 #[test]
-fn the_table_is_in_order() {
-    let places = Places::builtin().unwrap();
-    for name in places.secret.iter().filter(|name| !name.starts_with("~/")) {
-        assert!(name.starts_with('/'), "{name} is neither absolute nor below the home folder");
-    }
-    for name in &places.held {
-        assert!(
-            places.frozen.contains(name) && name.ends_with('/'),
-            "{name} is held and is no frozen folder"
-        );
-    }
-}
-
-#[test]
 fn secrets_are_below_the_home_folder() {
     let places = Places::builtin().unwrap();
     let with = places.secrets(Some(Path::new("/home/user")));

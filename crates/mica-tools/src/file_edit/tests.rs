@@ -53,6 +53,32 @@ async fn edits() {
             "Edited f in 1 place (+1 -1 lines).",
             b"\xFF\xFEa\0c\0",
         ),
+        (
+            b"a\0b\0\r\0\n\0",
+            json!({"old": "b\n", "new": "c\n\u{20ac}\n"}),
+            "Edited f in 1 place (+2 -1 lines). The quotation was not exact: line endings differed.",
+            b"a\0c\0\r\0\n\0\xAC\x20\r\0\n\0",
+        ),
+        (
+            b"gr\xFCn \x80\r\nblau\r\n",
+            json!({"old": "gr\u{fc}n \u{20ac}", "new": "gelb \u{201c}x\u{201d}"}),
+            "Edited f in 1 place (+1 -1 lines).",
+            b"gelb \x93x\x94\r\nblau\r\n",
+        ),
+        (
+            b"\xEF\xBB\xBFa\r\nb\r\n",
+            json!({"edits": [{"old": "a", "new": "x\ny"}, {"old": "b", "new": "z"}]}),
+            "Edited f in 2 places (+3 -2 lines).",
+            b"\xEF\xBB\xBFx\r\ny\r\nz\r\n",
+        ),
+        (
+            "say \u{201c}hi\u{201d} \u{2014} now\n".as_bytes(),
+            json!({"old": "\"hi\" - now", "new": "\"hi\" - then"}),
+            "Edited f in 1 place (+1 -1 lines). The quotation was not exact: quotes, dashes or blanks were written \
+             differently. What changed:\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-say \u{201c}hi\u{201d} \u{2014} now\n+say \
+             \u{201c}hi\u{201d} \u{2014} then\n",
+            "say \u{201c}hi\u{201d} \u{2014} then\n".as_bytes(),
+        ),
     ] {
         let desk = Desk::with(&[("f", before)]);
         let mut args = args;
@@ -122,14 +148,40 @@ async fn what_is_refused_changes_nothing() {
 }
 
 #[tokio::test]
+async fn what_is_nearly_there_is_replaced_only_once() {
+    let desk = Desk::with(&[("f", b"  a\n  b\nx\n  a\n  b\n"), ("old", b"gr\xFCn\n")]);
+    let tool = FileEdit::new(&desk.workspace);
+    let all = json!({"path": "f", "old": "a\nb\n", "new": "c\n", "replace_all": true});
+    assert_eq!(
+        call(&tool, all).await.unwrap_err(),
+        "old is not in f exactly, only nearly, and in 2 places (line 1, 4). Quote it exactly to replace all of them. Nothing \
+         was changed."
+    );
+    let arrow = json!({"path": "old", "old": "gr\u{fc}n", "new": "\u{2192}"});
+    assert_eq!(
+        call(&tool, arrow).await.unwrap_err(),
+        "old is written in an encoding without this letter: Windows-1252 has no '\u{2192}'. Use other letters, or ask the user \
+         to convert the file to UTF-8. Nothing was written."
+    );
+    assert_eq!(desk.bytes("old"), b"gr\xFCn\n");
+}
+
+#[test]
+fn edits_of_texts() {
+    let done = edited("a b", "b", "c", false).unwrap();
+    assert_eq!((done.text.as_str(), done.places.as_slice(), done.exact), ("a c", &[2..3][..], true));
+    assert!(edited("a", "", "c", false).is_err() && edited("a", "b", "c", true).is_err());
+}
+
+#[tokio::test]
 async fn files_that_are_not_text_or_not_there() {
-    let desk = Desk::with(&[("main.rs", b"x"), ("latin", b"gr\xFCn und blau")]);
+    let desk = Desk::with(&[("main.rs", b"x"), ("latin", b"gr\xC3\xBCn und \xFC")]);
     let tool = FileEdit::new(&desk.workspace);
     let edit = |path: &str| json!({"path": path, "old": "x", "new": "y"});
     assert_eq!(call(&tool, edit("mian.rs")).await.unwrap_err(), "There is no mian.rs. Near names: main.rs.");
     assert_eq!(
         call(&tool, edit("latin")).await.unwrap_err(),
-        "latin is not valid UTF-8 (first at byte 2), so changing it as text would damage it. Nothing was written."
+        "latin is not valid UTF-8 (first at byte 10), so changing it as text would damage it. Nothing was written."
     );
     let spec = tool.spec();
     assert_eq!((spec.access, spec.effect, spec.approval), (Access::Write, Effect::Unsafe, Approval::Needed));

@@ -16,6 +16,7 @@ async fn what_is_shown() {
         ("bom.txt", b"\xEF\xBB\xBFone\n"),
         ("wide.txt", b"\xFF\xFEo\0\n\0"),
         ("latin.txt", b"gr\xFCn\n"),
+        ("damaged.txt", b"gr\xC3\xBCn \xFC\n"),
         ("empty.txt", b""),
         ("lib.so", b"\x7FELF\0\0"),
         ("blob", b"\0\x01"),
@@ -45,7 +46,11 @@ async fn what_is_shown() {
         ),
         (
             json!({"path": "latin.txt"}),
-            "gr\u{FFFD}n\n[the file is not valid UTF-8 (first at byte 2); what could not be read is shown as \u{FFFD}, and \
+            "grün\n[the file is not UTF-8; it was read as Windows-1252 (or Latin-1), and edits keep that encoding]\n",
+        ),
+        (
+            json!({"path": "damaged.txt"}),
+            "grün \u{FFFD}\n[the file is not valid UTF-8 (first at byte 6); what could not be read is shown as \u{FFFD}, and \
              edits will refuse it]\n",
         ),
         (json!({"path": "empty.txt"}), "[empty.txt is empty]"),
@@ -80,7 +85,7 @@ async fn what_is_refused() {
         (
             json!({"file": "main.rs"}),
             "The arguments do not fit the tool: unknown field `file`, expected one of `path`, `offset`, `limit`, \
-             `line_numbers`. Nothing was done.",
+             `pages`, `raw`, `line_numbers`. Nothing was done.",
         ),
     ] {
         assert_eq!(call(&tool, args.clone()).await, Err(expected.to_owned()), "{args}");

@@ -34,7 +34,11 @@ async fn finds() {
             json!({"pattern": "*.rs", "all": true}),
             ".hidden/e.rs\nbuild/d.rs\nsrc/a.rs\nsrc/b.rs\nsrc/deep/c.rs",
         ),
-        (json!({"pattern": "*.rs", "limit": 1}), "src/a.rs\n[… 2 of 3 files are left out …]"),
+        (
+            json!({"pattern": "*.rs", "limit": 1}),
+            "src/a.rs\n[… 2 of 3 files are left out; go on with offset 1 …]",
+        ),
+        (json!({"pattern": "*.rs", "limit": 2, "offset": 1}), "src/b.rs\nsrc/deep/c.rs"),
         (
             json!({"pattern": "*.zig"}),
             "[no file in . fits. Hidden and ignored files were left out; set all to find them.]",

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::limits::Limits;
@@ -55,12 +55,12 @@ async fn finds() {
         ),
         (
             json!({"pattern": "fn", "path": "src", "limit": 2}),
-            "src/a.rs\n1:fn one() {}\n\nsrc/b.rs\n1:fn two() {}\n[2 of 3 matches in 2 files are shown; narrow the pattern, \
-             the path or the glob to see the others]",
+            "src/a.rs\n1:fn one() {}\n\nsrc/b.rs\n1:fn two() {}\n[2 of 3 matches in 2 files are shown; go on with offset 2, \
+             or narrow the pattern, the path or the glob]",
         ),
         (
             json!({"pattern": "fn", "path": "src", "limit": 1, "mode": "files"}),
-            "src/a.rs\n[1 of 2 files are shown]",
+            "src/a.rs\n[1 of 2 files are shown; go on with offset 1, or narrow the pattern, the path or the glob]",
         ),
         (
             json!({"pattern": "two\\(\\) \\{\\}\\nlet", "multiline": true, "glob": "b.rs"}),
@@ -121,4 +121,85 @@ async fn the_files_that_were_shown_are_told() {
     let desk = desk();
     let output = call_whole(&Grep::new(&desk.workspace), json!({"pattern": "one"})).await.unwrap();
     assert_eq!(FileUse::of(output.details.as_ref()).read, [desk.path("src/a.rs")]);
+}
+
+/// Pages through a search and puts the rows together again.
+async fn paged(tool: &Grep, mut args: Value, limit: usize) -> Vec<String> {
+    let mut rows = Vec::new();
+    let mut offset = 0;
+    loop {
+        args["limit"] = json!(limit);
+        args["offset"] = json!(offset);
+        let told = call(tool, args.clone()).await.unwrap();
+        let (body, note) = told.rsplit_once('[').unwrap();
+        rows.extend(body.lines().filter(|row| row.contains(':')).map(str::to_owned));
+        let Some((_, next)) = note.split_once("go on with offset ") else { return rows };
+        let next: usize = next.split(',').next().unwrap().parse().unwrap();
+        assert!(next > offset, "{note}");
+        offset = next;
+    }
+}
+
+#[tokio::test]
+async fn every_match_is_reached_by_going_on() {
+    let texts: Vec<(String, String)> = (0..7)
+        .map(|file| {
+            let lines: String = (0..file * 3).map(|line| format!("hit {file}.{line}\nother\n")).collect();
+            (format!("d{}/f{file}.txt", file % 3), lines)
+        })
+        .collect();
+    let files: Vec<(&str, &[u8])> = texts.iter().map(|(p, t)| (p.as_str(), t.as_bytes())).collect();
+    let desk = Desk::with(&files);
+    let tool = Grep::new(&desk.workspace);
+    let whole = paged(&tool, json!({"pattern": "hit"}), 100).await;
+    assert_eq!(whole.len(), 3 * (1 + 2 + 3 + 4 + 5 + 6));
+    for limit in [1, 2, 5, 17, 62] {
+        assert_eq!(paged(&tool, json!({"pattern": "hit"}), limit).await, whole, "limit {limit}");
+    }
+    let counts = paged(&tool, json!({"pattern": "hit", "mode": "count"}), 100).await;
+    assert_eq!(paged(&tool, json!({"pattern": "hit", "mode": "count"}), 2).await, counts);
+    assert_eq!(counts.first().map(String::as_str), Some("d0/f3.txt: 9"));
+    // Bytes that run out end a page as the number of matches does.
+    let small = desk.workspace.clone().with_limits(Limits { search_bytes: 60, ..Limits::default() });
+    assert_eq!(paged(&Grep::new(&small), json!({"pattern": "hit"}), 100).await, whole);
+    assert_eq!(
+        call(&tool, json!({"pattern": "hit", "offset": 60, "limit": 2})).await.unwrap(),
+        "d2/f5.txt\n25:hit 5.12\n27:hit 5.13\n[61-62 of 63 matches in 6 files are shown; go on with offset 62, or narrow \
+         the pattern, the path or the glob]"
+    );
+    assert_eq!(
+        call(&tool, json!({"pattern": "hit", "offset": 63})).await.unwrap(),
+        "[offset 63 is behind the last of 63 matches]"
+    );
+}
+
+#[tokio::test]
+async fn context_belongs_to_the_matches_that_are_shown() {
+    let desk = Desk::with(&[("f", b"1\nhit\n3\n4\n5\n6\nhit\n8\n9\n10\nhit\n12\n")]);
+    let tool = Grep::new(&desk.workspace);
+    let args = |offset: usize| json!({"pattern": "hit", "context": 1, "limit": 1, "offset": offset});
+    let told = call(&tool, args(0)).await.unwrap();
+    assert!(told.starts_with("f\n1-1\n2:hit\n3-3\n[1 of 3"), "{told}");
+    let told = call(&tool, args(1)).await.unwrap();
+    assert!(told.starts_with("f\n6-6\n7:hit\n8-8\n[2-2 of 3"), "{told}");
+    let told = call(&tool, args(2)).await.unwrap();
+    assert_eq!(told, "f\n10-10\n11:hit\n12-12\n[3-3 of 3 matches in 1 file are shown]");
+}
+
+#[tokio::test]
+async fn counting_ends_at_the_same_place_each_time() {
+    let many = "x\n".repeat(3_000);
+    let texts: Vec<String> = (0..40).map(|file| format!("f{file:02}")).collect();
+    let files: Vec<(&str, &[u8])> = texts.iter().map(|name| (name.as_str(), many.as_bytes())).collect();
+    let desk = Desk::with(&files);
+    let args = json!({"pattern": "x", "limit": 1});
+    let told = call(&Grep::new(&desk.workspace), args.clone()).await.unwrap();
+    assert_eq!(
+        told,
+        "f00\n1:x\n[1 of 12000 matches in 4 files are shown; go on with offset 1, or narrow the pattern, the path or the \
+         glob; there are more; the search ended here]"
+    );
+    for _ in 0..20 {
+        assert_eq!(call(&Grep::new(&desk.workspace), args.clone()).await.unwrap(), told);
+    }
 }

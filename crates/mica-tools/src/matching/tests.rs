@@ -73,6 +73,44 @@ fn with_another_indentation() {
 }
 
 #[test]
+fn with_other_signs() {
+    check(
+        "say \u{201C}hi\u{201D} now",
+        "say \"hi\"",
+        "tell \"hi\"",
+        Tolerance::Signs,
+        "tell \u{201C}hi\u{201D} now",
+    );
+    check(
+        "it\u{2019}s a\u{A0}b \u{2013} c",
+        "it's a b - c",
+        "it's a b - d",
+        Tolerance::Signs,
+        "it\u{2019}s a\u{A0}b \u{2013} d",
+    );
+    check("say \"hi\"", "\u{201C}hi\u{201D}", "\u{201C}ho\u{201D}", Tolerance::Signs, "say \"ho\"");
+    check(
+        "\u{201C}a\u{201D}\r\nb\r\n",
+        "\"a\"\nb",
+        "\"a\"\nc\nd",
+        Tolerance::Signs,
+        "\u{201C}a\u{201D}\r\nc\r\nd\r\n",
+    );
+    check("\u{201C}a\u{201D}", "\"a\"", "", Tolerance::Signs, "");
+    assert_eq!(
+        edited("\u{2018}a\u{2019} \u{2018}a\u{2019}", "'a'", "b"),
+        Err(NotFound::Ambiguous(vec![0, 8])),
+        "only a place that is the only one"
+    );
+    assert_eq!(edited("\u{A0}\u{A0}", "  ", "x"), Err(NotFound::Absent), "blanks alone name no place");
+    assert_eq!(
+        edited("\u{2018}a\u{2019}", "\"a\"", "b"),
+        Err(NotFound::Absent),
+        "other quotes are other quotes"
+    );
+}
+
+#[test]
 fn a_stricter_match_hides_a_looser_one() {
     check("a \na\n", "a\n", "x\n", Tolerance::Exact, "a \nx\n");
     check("  a\n  b\na\nb\n", "a\nb\n", "", Tolerance::Exact, "  a\n  b\n");
@@ -88,6 +126,10 @@ fn all_of_them() {
     let many = find(&"a".repeat(3000), "a", "b", Count::One);
     assert!(matches!(many, Err(NotFound::Ambiguous(places)) if places.len() == MANY));
     assert_eq!(all("a\r\nb\r\na\r\nb\r\n", "a\nb\n", "x\n"), [0..6, 6..12]);
+    // What is not exact is replaced where it is the only one.
+    assert_eq!(all("  a\n  b\n", "a\nb\n", "c\n"), [0..8]);
+    let many = find("  a\n  b\n  a\n  b\n", "a\nb\n", "c\n", Count::All);
+    assert_eq!(many, Err(NotFound::Inexact(vec![0, 8])));
 }
 
 fn uniform() -> impl Strategy<Value = String> {

@@ -49,6 +49,56 @@ fn a_link_that_comes_in_between_is_not_followed() {
 }
 
 #[test]
+fn a_readable_folder_that_becomes_a_link_leads_nowhere() {
+    let desk = Desk::with(&[("spill/f", b"inside")]);
+    let workspace = desk.workspace.clone().with_readable(desk.path("spill")).unwrap();
+    let place = workspace.existing("spill/f").unwrap();
+    fs::rename(desk.path("spill"), desk.path("gone")).unwrap();
+    fs::create_dir(desk.beside("out")).unwrap();
+    fs::rename(desk.beside("secret"), desk.beside("out/f")).unwrap();
+    symlink(desk.beside("out"), desk.path("spill")).unwrap();
+    assert!(matches!(place.read(100), Err(FileError::Changed { .. })));
+    assert!(workspace.resolve("spill/f").is_err());
+}
+
+#[test]
+fn both_ways_hold_while_a_folder_is_swapped() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let desk = Desk::with(&[("folder/deep/f", b"inside")]);
+    fs::create_dir_all(desk.beside("out/deep")).unwrap();
+    fs::copy(desk.beside("secret"), desk.beside("out/deep/f")).unwrap();
+    symlink(desk.beside("out"), desk.path("link")).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let swapper = scope.spawn(|| {
+            let (here, mut swaps) = (rustix::fs::CWD, 0);
+            while !stop.load(Ordering::Relaxed) {
+                let (folder, link) = (desk.path("folder"), desk.path("link"));
+                rustix::fs::renameat_with(here, folder, here, link, rustix::fs::RenameFlags::EXCHANGE)
+                    .unwrap();
+                swaps += 1;
+            }
+            swaps
+        });
+        let mut inside = 0;
+        for _ in 0..3_000 {
+            for open in WAYS {
+                let Ok(file) = open(base(&desk), Path::new("folder/deep/f"), OFlags::RDONLY) else {
+                    continue;
+                };
+                let mut text = String::new();
+                File::from(file).read_to_string(&mut text).unwrap();
+                assert_eq!(text, "inside");
+                inside += 1;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        let swaps = swapper.join().unwrap();
+        assert!(swaps > 10 && inside > 10, "{swaps} swaps, {inside} reads: this proves nothing");
+    });
+}
+
+#[test]
 fn pipes_sockets_and_devices_are_refused_at_once() {
     let desk = Desk::with(&[("f", b"x")]);
     rustix::fs::mknodat(

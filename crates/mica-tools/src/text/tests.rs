@@ -16,11 +16,31 @@ fn what_bytes_are() {
         (b"\xFF\xFEa", Decoded::Binary),
         (b"\xFF\xFE\x00\xD8", Decoded::Binary),
         (b"a\0b", Decoded::Binary),
-        (b"gr\xFCn und mehr", Decoded::Lossy { text: "gr\u{FFFD}n und mehr".to_owned(), at: 2 }),
+        (b"gr\xFCn und mehr", text("grün und mehr", Encoding::Windows1252)),
+        (b"\x93quoted\x94 \x80 5", text("“quoted” € 5", Encoding::Windows1252)),
+        // Damaged UTF-8, and an encoding with letters of two bytes.
+        (b"gr\xC3\xBCn \xFC", Decoded::Lossy { text: "grün \u{FFFD}".to_owned(), at: 6 }),
+        (
+            b"say \x93\xFA\x96\x7B now",
+            Decoded::Lossy { text: "say \u{FFFD}\u{FFFD}\u{FFFD}{ now".to_owned(), at: 4 },
+        ),
+        (b"a\x81b", Decoded::Lossy { text: "a\u{FFFD}b".to_owned(), at: 1 }),
+        (b"a\0b\0\r\0\n\0", text("ab\r\n", Encoding::Utf16LeBare)),
+        (b"\0a\0b\0\n", text("ab\n", Encoding::Utf16BeBare)),
+        (b"a\0b\0\x01\0", Decoded::Binary),
+        (b"a\0", Decoded::Binary),
+        (b"a\0b\0c", Decoded::Binary),
         (b"\xFC\x01\x02\x03", Decoded::Binary),
     ] {
         assert_eq!(decode(bytes), expected, "{bytes:?}");
     }
+}
+
+#[test]
+fn letters_that_an_encoding_does_not_have() {
+    assert_eq!(encode("grün €", Encoding::Windows1252).unwrap(), b"gr\xFCn \x80");
+    let missing = encode("a → b", Encoding::Windows1252).unwrap_err();
+    assert_eq!(missing.to_string(), "Windows-1252 has no '→'");
 }
 
 #[test]
@@ -50,7 +70,14 @@ proptest! {
         let mark = [&b""[..], UTF8_MARK, LE_MARK, BE_MARK][mark];
         let bytes = [mark, &bytes].concat();
         if let Decoded::Text(Text { text, encoding }) = decode(&bytes) {
-            prop_assert_eq!(encode(&text, encoding), bytes);
+            prop_assert_eq!(encode(&text, encoding).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn old_text_is_written_back_as_it_was(bytes in prop::collection::vec(prop_oneof![8 => b' '..b'~', 1 => 0x80..=0xFF_u8], 0..40)) {
+        if let Decoded::Text(Text { text, encoding }) = decode(&bytes) {
+            prop_assert_eq!(encode(&text, encoding).unwrap(), bytes);
         }
     }
 
