@@ -75,7 +75,7 @@ async fn an_interrupt_withdraws_the_question() {
 #[tokio::test(start_paused = true)]
 async fn an_abort_withdraws_the_question() {
     let rig = Rig::new([calls([("a", "look", json!({ "then": "ask", "think": 3_600_000 }))])]);
-    rig.on("question a [\"Which?\"]", |agent| agent.abort());
+    rig.on("question a [\"Which?\"]", mica_agent::Agent::abort);
     assert_eq!(ended(&rig.prompt("Go.").await), "aborted");
     assert_eq!(of_calls(&rig)[2..], ["question_over a", "call_end a ok"]);
 }

@@ -1,10 +1,11 @@
-//! Generic tools: files and search, inside one workspace.
+//! Generic tools: files and search inside one workspace, a list of what is to be done, questions to people, and plans.
 //!
 //! It must not know: any domain, user interface or provider. It reads no environment, no home folder and no clock; it
 //! touches no file outside of the folders it is given, and changes files in one module (`store`).
 //!
 //! Its nouns: a [`Workspace`] is the folder that tools work in, the tools are [`FileRead`], [`FileWrite`], [`FileEdit`],
 //! [`Grep`], [`Glob`] and [`ListDir`], a [`Journal`] is told what they change, and a [`FileUse`] which files a call used.
+//! [`Todos`] is the list of a session, a [`Person`] is somebody who can be asked, and [`Planning`] is what plan mode needs.
 //!
 //! ```
 //! use mica_agent::ToolSet;
@@ -24,6 +25,7 @@
 compile_error!("the file tools open files relative to folders, which is done for Unix only so far");
 
 mod arguments;
+pub mod ask_user_question;
 mod diff;
 pub mod digest;
 pub mod error;
@@ -44,6 +46,8 @@ mod near;
 mod nearest;
 mod open;
 mod pattern;
+pub mod person;
+pub mod plan;
 mod preview;
 pub mod resolve;
 mod seen;
@@ -51,6 +55,7 @@ mod store;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod todo_write;
 mod walk;
 pub mod workspace;
 
@@ -58,6 +63,7 @@ use std::sync::Arc;
 
 use mica_agent::Tool;
 
+pub use ask_user_question::AskUserQuestion;
 pub use digest::Digest;
 pub use error::FileError;
 pub use file_edit::FileEdit;
@@ -69,7 +75,10 @@ pub use grep::Grep;
 pub use journal::{Before, FileChange, Journal, NoJournal};
 pub use limits::Limits;
 pub use list_dir::ListDir;
+pub use person::{Inquiry, Nobody, Person, Reply};
+pub use plan::{Modes, PlanGate, Planning, Plans};
 pub use resolve::{Found, Place};
+pub use todo_write::{Todo, TodoStatus, TodoWrite, Todos};
 pub use workspace::{Durability, Workspace};
 
 /// All tools on files, for one workspace.
