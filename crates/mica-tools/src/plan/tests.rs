@@ -1,5 +1,7 @@
 //! Planning: what each mode allows, which plan is presented, and what it comes to.
 
+#![allow(clippy::disallowed_methods, reason = "helpers of tests are tests")]
+
 use std::sync::Mutex;
 
 use mica_agent::hooks::Gated;
