@@ -81,6 +81,9 @@ pub use resolve::{Found, Place};
 pub use todo_write::{Todo, TodoStatus, TodoWrite, Todos};
 pub use workspace::{Durability, Workspace};
 
+/// Tools that talk to a person. An agent that works for another agent is given none of them.
+pub const TALKING: [&str; 3] = [ask_user_question::NAME, plan::ENTER, plan::EXIT];
+
 /// All tools on files, for one workspace.
 pub fn file_tools(workspace: &Workspace, sight: Sight) -> Vec<Arc<dyn Tool>> {
     vec![

@@ -1,5 +1,7 @@
 //! What an agent can do besides what its pack brings: each part gives tools, and has a say about their calls.
 
+pub mod people;
+
 use std::sync::Arc;
 
 use mica_agent::Hooks;

@@ -26,6 +26,18 @@ impl Questions {
     }
 }
 
+/// Answers for nobody: a run that is not kept cannot wait until somebody comes.
+pub struct Unwatched;
+
+#[async_trait]
+impl Hooks for Unwatched {
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        let reason = "nobody watches this run, and it is not kept, so it cannot wait. Go on without it, and say at the end \
+                      what is left undone.";
+        Some(asks.iter().map(|_| Decision::Refuse { reason: reason.to_owned() }).collect())
+    }
+}
+
 #[async_trait]
 impl Hooks for Questions {
     async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {

@@ -85,7 +85,8 @@ fn summary(id: &str, text: &str) -> Message {
     let (words, ledger) = text.split_at(at);
     let mut content = vec![Content::text(words)];
     let (ledger, sections) = context_block::split(ledger);
-    content.extend([ledger.trim_matches('\n')].into_iter().filter(|text| !text.is_empty()).map(Content::text));
+    content
+        .extend([ledger.trim_matches('\n')].into_iter().filter(|text| !text.is_empty()).map(Content::text));
     content.extend(sections.map(Content::text));
     Message::User(User { id: MessageId::from(format!("compaction/{id}")), content })
 }
