@@ -37,7 +37,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     };
     let prompt = prompt(flags, surroundings)?;
     let listeners = listener.into_iter().collect();
-    // A run that is kept waits for its approvals, and goes on when they are given. One that is not kept cannot.
+    // A run that is kept waits for somebody who reads its plan. One that is not kept cannot.
     let approver = flags.no_session.then(|| Arc::new(Unwatched) as Arc<dyn Hooks>);
     let work = Work::begin(Parts { values, flags, surroundings, approver, person: None, listeners })?;
     for notice in work.notices.iter() {
