@@ -67,6 +67,13 @@ pub enum Preview {
         /// Lines that go.
         removed: usize,
     },
+    /// A text that the answer is about: a plan, for example.
+    Text {
+        /// What it is called.
+        title: String,
+        /// The text, as Markdown.
+        text: String,
+    },
     /// As things are now, it would come to nothing.
     Fails {
         /// Why, as the model would be told.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -18,6 +18,7 @@ use crate::call::{self, Finished};
 use crate::event::EventSink;
 use crate::hooks::Hooks;
 use crate::tool::{Access, Args, Resource, Tool};
+use crate::waits::Waits;
 
 /// How many calls run at once. More than a model asks for in earnest, few enough for one machine.
 const AT_ONCE: usize = 32;
@@ -44,6 +45,8 @@ pub(crate) struct Around<'a> {
     pub(crate) cut: &'a CancellationToken,
     /// The answer that made the calls.
     pub(crate) answer: &'a MessageId,
+    /// How long people were waited for.
+    pub(crate) waits: &'a Arc<Waits>,
 }
 
 /// Runs a batch. The results are sent in call order, each as soon as it can be; `results` has room for all of them, so
@@ -52,11 +55,13 @@ pub(crate) async fn run(items: Vec<Item>, around: Around<'_>, results: mpsc::Sen
     let waits = waits(&items);
     let signals: Vec<watch::Sender<bool>> = items.iter().map(|_| watch::Sender::new(false)).collect();
     let places = Semaphore::new(AT_ONCE);
+    // The call that ended the batch. Those behind it wait for it, because it runs alone.
+    let ended: OnceLock<usize> = OnceLock::new();
     let mut running = FuturesUnordered::new();
     for (index, item) in items.into_iter().enumerate() {
         let mut before: Vec<watch::Receiver<bool>> =
             waits[index].iter().map(|earlier| signals[*earlier].subscribe()).collect();
-        let places = &places;
+        let (places, ended) = (&places, &ended);
         running.push(async move {
             for signal in &mut before {
                 // The sender lives as long as this batch, so waiting cannot fail.
@@ -69,8 +74,14 @@ pub(crate) async fn run(items: Vec<Item>, around: Around<'_>, results: mpsc::Sen
                 Item::Run(prepared) if around.cut.is_cancelled() => {
                     call::not_run(&prepared.call, call::INTERRUPTED)
                 }
+                Item::Run(prepared) if ended.get().is_some_and(|by| *by < index) => {
+                    call::not_run(&prepared.call, call::ENDED)
+                }
                 Item::Run(prepared) => call::run(prepared, around).await,
             };
+            if finished.ends_batch {
+                let _ = ended.set(index);
+            }
             (index, finished)
         });
     }

@@ -15,11 +15,12 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
 use crate::batch::{Around, Prepared};
-use crate::cx::ToolCx;
+use crate::cx::{News, ToolCx};
 use crate::event::EventKind;
 use crate::guard;
 use crate::shorten::shortened;
 use crate::tool::{Effect, Ends, ToolError, ToolOutput, ToolSpec};
+use crate::waits::Waits;
 
 /// Progress that nobody has read yet. More than this is dropped: the result has it all.
 const PROGRESS: usize = 64;
@@ -30,16 +31,22 @@ const PIECE: usize = 16 << 10;
 /// What a call is answered with that did not begin before its batch was cut.
 pub(crate) const INTERRUPTED: &str = "Not run: the batch was interrupted before this call began.";
 
+/// What a call is answered with behind one that ended the batch.
+pub(crate) const ENDED: &str = "Not run: a call before it in the same answer changed what may be done. Look at its \
+                                result, and call again what is still right.";
+
 /// What a call came to.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) result: ToolResult,
     pub(crate) ends_run: bool,
+    pub(crate) ends_batch: bool,
 }
 
 /// A result for a call that was not run.
 pub(crate) fn not_run(call: &ToolCall, reason: impl Into<String>) -> Finished {
-    Finished { result: call.result(vec![Content::text(reason)], ResultStatus::Failed), ends_run: false }
+    let result = call.result(vec![Content::text(reason)], ResultStatus::Failed);
+    Finished { result, ends_run: false, ends_batch: false }
 }
 
 /// Runs a call to its result.
@@ -65,6 +72,7 @@ pub(crate) async fn run(prepared: Prepared, around: Around<'_>) -> Finished {
     around.events.tell(EventKind::CallEnd { call: call.id.clone(), status, details }).await;
     Finished {
         ends_run: status == ResultStatus::Ok && spec.ends == Ends::Run,
+        ends_batch: status == ResultStatus::Ok && spec.ends == Ends::Batch,
         result: call.result(content, status),
     }
 }
@@ -73,29 +81,32 @@ pub(crate) async fn run(prepared: Prepared, around: Around<'_>) -> Finished {
 async fn done(prepared: Prepared, spec: &ToolSpec, around: Around<'_>) -> Result<ToolOutput, ToolError> {
     let Prepared { call, tool, args } = prepared;
     let cancel = around.cut.child_token();
-    let (news, mut heard) = mpsc::channel::<String>(PROGRESS);
-    let run = around.events.run().clone();
-    let mut cx = ToolCx::new(run, call.id.clone(), cancel.clone(), move |text| {
-        let _ = news.try_send(if text.len() > PIECE { shortened(&text, PIECE) } else { text });
+    let (news, mut heard) = mpsc::channel::<News>(PROGRESS);
+    let waits = Waits::of_call(around.waits);
+    let (run, told) = (around.events.run().clone(), news.clone());
+    let cx = ToolCx::new(run, call.id.clone(), cancel.clone(), move |text| {
+        let text = if text.len() > PIECE { shortened(&text, PIECE) } else { text };
+        let _ = told.try_send(News::Progress(text));
     });
+    let mut cx = cx.asking(news, Arc::clone(&waits));
     cx.effect_key = format!("{}/{}", around.answer, call.id);
     // A task of its own: a tool that blocks its thread blocks no deadline, and a panic stays in it.
     let tool = Arc::clone(&tool);
     let task = tokio::spawn(async move { tool.call(args, &cx).await }.in_current_span());
     let over = CancellationToken::new();
     let working = async {
-        let ended = bounded(AbortOnDropHandle::new(task), spec, &cancel).await;
+        let ended = bounded(AbortOnDropHandle::new(task), spec, &waits, &cancel).await;
         over.cancel();
         ended
     };
-    let progress = |news| EventKind::CallProgress { call: call.id.clone(), news };
+    let mut told = Told { call: &call, around, asked: false };
     let telling = async {
         loop {
             tokio::select! {
                 biased;
                 () = over.cancelled() => break,
                 news = heard.recv() => match news {
-                    Some(news) => around.events.tell(progress(news)).await,
+                    Some(news) => told.pass_on(news).await,
                     None => break,
                 },
             }
@@ -103,11 +114,41 @@ async fn done(prepared: Prepared, spec: &ToolSpec, around: Around<'_>) -> Result
         // What was told until now is passed on. What a task that outlives the call tells later is not waited for.
         heard.close();
         while let Some(news) = heard.recv().await {
-            around.events.tell(progress(news)).await;
+            told.pass_on(news).await;
+        }
+        // A call that was cut while it asked.
+        if told.asked {
+            told.pass_on(News::Over).await;
         }
     };
     let (ended, ()) = futures::join!(working, telling);
     ended
+}
+
+/// Makes events of what a call tells.
+struct Told<'a> {
+    call: &'a ToolCall,
+    around: Around<'a>,
+    /// Whether it waits for a person.
+    asked: bool,
+}
+
+impl Told<'_> {
+    async fn pass_on(&mut self, news: News) {
+        let call = self.call.id.clone();
+        let kind = match news {
+            News::Progress(news) => EventKind::CallProgress { call, news },
+            News::Asked(questions) => {
+                self.asked = true;
+                EventKind::Question { call, questions }
+            }
+            News::Over => {
+                self.asked = false;
+                EventKind::QuestionOver { call }
+            }
+        };
+        self.around.events.tell(kind).await;
+    }
 }
 
 type Made = Result<Result<ToolOutput, ToolError>, JoinError>;
@@ -116,6 +157,7 @@ type Made = Result<Result<ToolOutput, ToolError>, JoinError>;
 async fn bounded(
     mut work: AbortOnDropHandle<Result<ToolOutput, ToolError>>,
     spec: &ToolSpec,
+    waits: &Waits,
     cancel: &CancellationToken,
 ) -> Result<ToolOutput, ToolError> {
     let effect = effect_after(spec.effect);
@@ -123,7 +165,7 @@ async fn bounded(
         biased;
         made = &mut work => return ended(made, spec),
         () = cancel.cancelled() => format!("The call was interrupted. {effect}"),
-        () = tokio::time::sleep(spec.deadline) => format!(
+        () = waits.worked(spec.deadline) => format!(
             "The call did not finish within {} s and was stopped. {effect} Ask for less at once, or another way.",
             spec.deadline.as_secs_f32()
         ),

@@ -34,8 +34,8 @@ pub struct Event {
 /// Order of a run: `RunStart`; turns; `RunEnd`, after which nothing of the run is told. Order of a turn: `TurnStart`;
 /// the messages that join before the model is asked, each as `Message`; any `Window`; then `AnswerStart`, any `Retry`
 /// and `Answer` deltas, `AnswerEnd`, `Usage` (again, when an answer failed and a hook did something about it); then
-/// `ApprovalAsked` and `ApprovalGiven`; then for each call that runs `CallStart`, any `CallProgress`, `CallEnd`, those of
-/// different calls interleaved; the results as `Message`, in call order, each as soon as those before it are told;
+/// `ApprovalAsked` and `ApprovalGiven`; then for each call that runs `CallStart`, any `CallProgress`, any
+/// `Question` with its `QuestionOver`, `CallEnd`, those of different calls interleaved; the results as `Message`, in call order, each as soon as those before it are told;
 /// `TurnEnd`. A call that is not run has a result and no other event.
 ///
 /// A run that is suspended ends its turn and itself. When it goes on, `RunStart` and `TurnStart` come again with the
@@ -98,6 +98,18 @@ pub enum EventKind {
         call: CallId,
         /// What is new.
         news: String,
+    },
+    /// A running call asks a person something, and waits.
+    Question {
+        /// The call.
+        call: CallId,
+        /// What is asked, as the tool says it.
+        questions: Value,
+    },
+    /// What a running call asked is answered, or does not matter any more.
+    QuestionOver {
+        /// The call.
+        call: CallId,
     },
     /// A call that ran has ended.
     CallEnd {

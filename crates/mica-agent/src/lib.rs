@@ -68,6 +68,7 @@ mod shorten;
 pub mod shown;
 pub mod tool;
 pub mod typed;
+mod waits;
 
 pub use agent::{Agent, Busy};
 pub use approval::{Answer, Ask, Decision, Decisions, Preview, Verdict};

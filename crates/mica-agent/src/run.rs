@@ -7,6 +7,7 @@
 //! model that is not recorded; a run always ends with one typed outcome.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use mica_ai::error::Reply;
 use mica_ai::message::{ResultStatus, ToolCall};
@@ -25,6 +26,7 @@ use crate::gate::{self, Passed};
 use crate::guard;
 use crate::hooks::{Hooks, Record, Step};
 use crate::outcome::{Limit, Outcome, RunError, Tally};
+use crate::waits::Waits;
 
 mod answer;
 
@@ -335,7 +337,8 @@ impl Run<'_> {
     ) -> Result<Turn, RunError> {
         let items = passed.decided(answers, self.cx, self.hooks, cut).await;
         let Some(answer) = self.cx.last_answer().cloned() else { return Ok(Turn::Done) };
-        let around = Around { hooks: self.hooks, events: self.events, cut, answer: &answer };
+        let waits = Arc::new(Waits::default());
+        let around = Around { hooks: self.hooks, events: self.events, cut, answer: &answer, waits: &waits };
         let began = Instant::now();
         let (results, mut finished) = mpsc::channel::<Finished>(items.len().max(1));
         let mut ends = false;
@@ -353,7 +356,7 @@ impl Run<'_> {
             }
         };
         futures::join!(batch::run(items, around, results), keeping);
-        self.cx.tally.active += began.elapsed();
+        self.cx.tally.active += began.elapsed().saturating_sub(waits.total());
         kept?;
         Ok(if cut.is_cancelled() {
             self.cut_short()

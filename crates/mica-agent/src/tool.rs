@@ -62,11 +62,11 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// Whether a person is asked first, unless a rule says otherwise.
     pub approval: Approval,
-    /// How long a call may take.
+    /// How long a call may take, without the time that people take ([`ToolCx::person`]).
     pub deadline: Duration,
     /// Bytes of text a result may have. What is beyond is cut in the middle.
     pub output_limit: usize,
-    /// Whether a successful call ends the run.
+    /// What a successful call ends.
     pub ends: Ends,
 }
 
@@ -149,6 +149,9 @@ pub enum Approval {
 pub enum Ends {
     /// Nothing: the model reads the result and goes on.
     Nothing,
+    /// The batch: the calls behind it in the same answer are not run, because what may be done has changed. Such a tool
+    /// runs alone ([`Access::Exclusive`]), so that nothing behind it has begun.
+    Batch,
     /// The run, once the whole batch is done.
     Run,
 }

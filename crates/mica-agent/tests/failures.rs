@@ -63,7 +63,7 @@ async fn every_failure_of_a_tool_is_a_result() {
     );
     assert_eq!(
         result_of("deploy", json!({})).await,
-        "result a failed: There is no tool \"deploy\". The tools are: alone, change, finish, look, risky, small. \
+        "result a failed: There is no tool \"deploy\". The tools are: alone, change, finish, look, risky, small, switch. \
          Nothing was done."
     );
 }

@@ -28,7 +28,7 @@ pub use summarise::{AskModel, Job, Summarise, Summarised, SummaryError};
 pub use summary::Summary;
 
 use crate::breakpoints::MarkSettings;
-use crate::section::context_block;
+use crate::section::{Rendered, context_block};
 use crate::tokens::{self, Scale};
 
 /// How compaction is done.
@@ -181,6 +181,8 @@ pub struct Means<'a> {
     pub files: &'a dyn FileFacts,
     /// How marks are planned.
     pub marks: MarkSettings,
+    /// The turn sections as they are now.
+    pub sections: &'a [Rendered],
 }
 
 /// Plans a cut and has the summary written. The window is not touched: record what comes back, then [`apply`] it.
@@ -233,7 +235,9 @@ pub async fn prepare(
     let mut ledger = previous.map(|(_, ledger)| ledger).unwrap_or_default();
     ledger.take(dropped_messages, means.files);
     let mut message = checkpoint::write(&summary, &ledger);
-    message.content.extend(context_block::carried(dropped_messages, kept).map(mica_ai::Content::text));
+    message
+        .content
+        .extend(context_block::carried(dropped_messages, kept, means.sections).map(mica_ai::Content::text));
     let message = Message::User(message);
     let added = counted(scale.apply(tokens::of_message(&message)));
     let summarised = dropped_messages.iter().map(|message| message.id().clone()).collect();

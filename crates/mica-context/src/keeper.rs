@@ -194,7 +194,10 @@ impl WindowKeeper {
             return Ok(Err(Stuck::NoProgress { count: in_a_row }));
         }
         let scale = self.state().scale(&cx.model);
+        let names = || ToolNames::new(cx.tools.names());
+        let sections = self.turn.as_ref().map(|turn| turn(&names())).unwrap_or_default();
         let means = Means {
+            sections: &sections,
             settings: self.settings.compact,
             limits: self.limits(cx),
             scale,

@@ -1,4 +1,5 @@
-//! Generic tools: files and search, inside one workspace; pages of the web, within bounds.
+//! Generic tools: files and search inside one workspace, pages of the web, a list of what is to be done, questions to
+//! people, and plans.
 //!
 //! It must not know: any domain, user interface or provider. It reads no environment, no home folder and no clock; it
 //! touches no file outside of the folders it is given, and changes files in one module (`store`).
@@ -6,6 +7,7 @@
 //! Its nouns: a [`Workspace`] is the folder that tools work in, the tools are [`FileRead`], [`FileWrite`], [`FileEdit`],
 //! [`Grep`], [`Glob`] and [`ListDir`], a [`Journal`] is told what they change, and a [`FileUse`] which files a call used. On the
 //! web, [`web::WebFetch`] and [`web::WebSearch`] are the tools, and a [`web::Web`] is the way there.
+//! [`Todos`] is the list of a session, a [`Person`] is somebody who can be asked, and [`Planning`] is what plan mode needs.
 //!
 //! ```
 //! use mica_agent::ToolSet;
@@ -25,6 +27,7 @@
 compile_error!("the file tools open files relative to folders, which is done for Unix only so far");
 
 mod arguments;
+pub mod ask_user_question;
 mod diff;
 pub mod digest;
 pub mod error;
@@ -48,6 +51,8 @@ pub mod notebook;
 mod open;
 mod pattern;
 pub mod pdf;
+pub mod person;
+pub mod plan;
 mod preview;
 pub mod resolve;
 mod seen;
@@ -56,6 +61,7 @@ mod store;
 mod testing;
 mod text;
 mod variables;
+pub mod todo_write;
 mod walk;
 pub mod web;
 pub mod workspace;
@@ -64,6 +70,7 @@ use std::sync::Arc;
 
 use mica_agent::Tool;
 
+pub use ask_user_question::AskUserQuestion;
 pub use digest::Digest;
 pub use error::FileError;
 pub use file_edit::FileEdit;
@@ -75,8 +82,14 @@ pub use grep::Grep;
 pub use journal::{Before, FileChange, Journal, NoJournal};
 pub use limits::Limits;
 pub use list_dir::ListDir;
+pub use person::{Inquiry, Nobody, Person, Reply};
+pub use plan::{Modes, PlanGate, Planning, Plans};
 pub use resolve::{Found, Place};
+pub use todo_write::{Todo, TodoStatus, TodoWrite, Todos};
 pub use workspace::{Durability, Workspace};
+
+/// Tools that talk to a person. An agent that works for another agent is given none of them.
+pub const TALKING: [&str; 3] = [ask_user_question::NAME, plan::ENTER, plan::EXIT];
 
 /// All tools on files, for one workspace.
 pub fn file_tools(workspace: &Workspace, sight: Sight) -> Vec<Arc<dyn Tool>> {

@@ -39,8 +39,10 @@ pub struct Place {
 /// What may be done in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Reading and writing.
+    /// Reading and writing: the workspace itself.
     Write,
+    /// Reading and writing, in a folder beside the workspace.
+    Beside,
     /// Reading.
     Read,
 }
@@ -74,24 +76,24 @@ impl Place {
         match self.reach {
             Reach::Write if self.relative.as_os_str().is_empty() => ".".to_owned(),
             Reach::Write => self.relative.display().to_string(),
-            Reach::Read => self.path().display().to_string(),
+            Reach::Beside | Reach::Read => self.path().display().to_string(),
         }
     }
 }
 
-/// The folders that may be touched: the root first, then those that may only be read. All canonical.
+/// The folders that may be touched: the root first, then the others. All canonical.
 pub(crate) struct Folders<'a> {
     pub(crate) root: &'a Path,
-    pub(crate) readable: &'a [PathBuf],
+    pub(crate) others: &'a [(PathBuf, Reach)],
 }
 
 impl Folders<'_> {
     /// The folder that a canonical path is in. Of several, the deepest: what may only be read stays so inside the root.
     fn holding(&self, path: &Path) -> Option<(&Path, Reach)> {
-        let readable = self.readable.iter().map(|folder| (folder.as_path(), Reach::Read));
+        let others = self.others.iter().map(|(folder, reach)| (folder.as_path(), *reach));
         [(self.root, Reach::Write)]
             .into_iter()
-            .chain(readable)
+            .chain(others)
             .filter(|(folder, _)| path.starts_with(folder))
             // The root itself stays writable when it is named twice.
             .max_by_key(|(folder, reach)| (folder.components().count(), *reach == Reach::Write))

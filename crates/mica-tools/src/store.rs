@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use crate::digest::Digest;
 use crate::error::FileError;
 use crate::journal::{Before, FileChange};
-use crate::resolve::{Found, Place};
+use crate::resolve::{Found, Place, Reach};
 use crate::workspace::{Durability, Workspace};
 
 /// Makes names of temporary files differ within the process; the process id makes them differ between processes.
@@ -121,6 +121,11 @@ fn beside(folder: &OwnedFd, mode: u32) -> rustix::io::Result<(String, File)> {
 fn folder(place: &Place, parent: &Path) -> Result<OwnedFd, FileError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let mut made = Path::new("").to_owned();
+    if place.reach == Reach::Beside {
+        // It was given before it was there, and what does not exist has no links in it.
+        std::fs::create_dir_all(&place.base)
+            .map_err(|error| FileError::io("make the folder of", place.shown(), error))?;
+    }
     let mut folder = place.beneath(&made, flags, "open the folder of")?;
     for step in parent.components() {
         let Component::Normal(name) = step else { continue };

@@ -19,7 +19,8 @@ use crate::text::{self, Decoded};
 #[derive(Clone)]
 pub struct Workspace {
     root: Arc<Path>,
-    readable: Arc<[PathBuf]>,
+    /// Folders beside the root, and what may be done there.
+    others: Arc<[(PathBuf, Reach)]>,
     limits: Arc<Limits>,
     durability: Durability,
     seen: Arc<Seen>,
@@ -44,7 +45,7 @@ impl Workspace {
     pub fn new(root: impl AsRef<Path>) -> Result<Self, FileError> {
         Ok(Self {
             root: folder(root.as_ref())?.into(),
-            readable: Arc::new([]),
+            others: Arc::new([]),
             limits: Arc::default(),
             durability: Durability::default(),
             seen: Arc::default(),
@@ -58,8 +59,20 @@ impl Workspace {
     /// # Errors
     /// [`FileError`] when something that is no folder is there; and as long as nothing is there, when its path is not
     /// absolute or has `..` in the part that is missing.
-    pub fn with_readable(mut self, other: impl AsRef<Path>) -> Result<Self, FileError> {
-        self.readable = self.readable.iter().cloned().chain([coming(other.as_ref())?]).collect();
+    pub fn with_readable(self, other: impl AsRef<Path>) -> Result<Self, FileError> {
+        self.with_other(other.as_ref(), Reach::Read)
+    }
+
+    /// Lets tools read and write another folder: where plans are kept, for example. It is made with the first file.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::with_readable`].
+    pub fn with_writable(self, other: impl AsRef<Path>) -> Result<Self, FileError> {
+        self.with_other(other.as_ref(), Reach::Beside)
+    }
+
+    fn with_other(mut self, other: &Path, reach: Reach) -> Result<Self, FileError> {
+        self.others = self.others.iter().cloned().chain([(coming(other)?, reach)]).collect();
         Ok(self)
     }
 
@@ -111,7 +124,7 @@ impl Workspace {
     /// # Errors
     /// [`FileError`] when the path is unusable or leads out of what may be touched.
     pub fn resolve(&self, path: &str) -> Result<Place, FileError> {
-        Folders { root: &self.root, readable: &self.readable }.resolve(path)
+        Folders { root: &self.root, others: &self.others }.resolve(path)
     }
 
     /// The place of a path that exists.

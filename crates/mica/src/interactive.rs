@@ -2,13 +2,17 @@
 //! it; Ctrl-C stops it.
 
 mod asking;
+mod inquiring;
 mod slash;
+
+use std::collections::VecDeque;
 
 use anyhow::Result;
 use mica_agent::{Ask, Decisions, Outcome};
 use mica_ai::Content;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::inquiries::{Inquiries, Posed};
 use crate::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::question::Length;
@@ -17,7 +21,56 @@ use crate::surroundings::Surroundings;
 use crate::terminal::{Input, Terminal};
 use crate::work::Work;
 use asking::Open;
+use inquiring::Inquiring;
 use slash::Said;
+
+/// What a run wants of a person.
+pub struct Wants {
+    /// Approvals of calls.
+    pub questions: mpsc::Receiver<Question>,
+    /// What running calls want to know.
+    pub inquiries: Inquiries,
+}
+
+/// What a person will be asked.
+enum Pending {
+    Calls(Question),
+    Inquiry(Posed),
+}
+
+impl Pending {
+    /// Asks the first of it.
+    fn begin(self, printer: &TextPrinter) -> Asked {
+        match self {
+            Self::Calls(question) => {
+                let open = Open::new(question);
+                open.ask(printer, Length::Short);
+                Asked::Calls(open)
+            }
+            Self::Inquiry(posed) => {
+                let inquiring = Inquiring::new(posed);
+                inquiring.ask(printer);
+                Asked::Inquiry(inquiring)
+            }
+        }
+    }
+}
+
+/// What a person is being asked.
+enum Asked {
+    Calls(Open),
+    Inquiry(Inquiring),
+}
+
+impl Asked {
+    /// Takes an answer. `None` when all are given.
+    fn answered(self, line: &str, printer: &TextPrinter) -> Option<Self> {
+        match self {
+            Self::Calls(open) => open.answered(line, printer).map(Self::Calls),
+            Self::Inquiry(inquiring) => inquiring.answered(line, printer).map(Self::Inquiry),
+        }
+    }
+}
 
 /// Talks with a person until they leave.
 ///
@@ -29,7 +82,7 @@ pub async fn run(
     surroundings: &Surroundings,
     printer: &TextPrinter,
     mut terminal: Terminal,
-    mut questions: mpsc::Receiver<Question>,
+    mut wants: Wants,
 ) -> Result<()> {
     let choice = work.choice();
     let mode = work.mode.get().name();
@@ -44,7 +97,7 @@ pub async fn run(
                 Ok(given) => work.resume_waiting(Decisions::to(&waiting.asks, given)).await,
             }
         };
-        attend(work, running, Some(Question { asks, reply }), printer, &mut terminal, &mut questions).await?;
+        attend(work, running, Some(Question { asks, reply }), printer, &mut terminal, &mut wants).await?;
     }
     loop {
         let line = match terminal.line(&format!("{}> ", work.mode.get().name())).await {
@@ -63,7 +116,7 @@ pub async fn run(
             }
             continue;
         }
-        attend(work, work.prompt(line), None, printer, &mut terminal, &mut questions).await?;
+        attend(work, work.prompt(line), None, printer, &mut terminal, &mut wants).await?;
     }
 }
 
@@ -74,10 +127,10 @@ async fn attend(
     asked: Option<Question>,
     printer: &TextPrinter,
     terminal: &mut Terminal,
-    questions: &mut mpsc::Receiver<Question>,
+    wants: &mut Wants,
 ) -> Result<()> {
     terminal.watch();
-    let outcome = listen(work, running, asked, printer, terminal, questions).await;
+    let outcome = listen(work, running, asked, printer, terminal, wants).await;
     terminal.unwatch().await;
     match outcome? {
         Outcome::Completed => {}
@@ -118,29 +171,33 @@ async fn listen(
     asked: Option<Question>,
     printer: &TextPrinter,
     terminal: &mut Terminal,
-    questions: &mut mpsc::Receiver<Question>,
+    wants: &mut Wants,
 ) -> Result<Outcome> {
     tokio::pin!(running);
-    // A question that waits until what was being typed is out of the way, and the one that is being answered.
-    let (mut next, mut open): (Option<Question>, Option<Open>) = (asked, None);
-    if next.is_some() {
+    // Questions that wait, the first until what was being typed is out of the way; and the one that is being answered.
+    let mut next: VecDeque<Pending> = asked.map(Pending::Calls).into_iter().collect();
+    let mut open: Option<Asked> = None;
+    if !next.is_empty() {
         terminal.put_aside();
     }
     loop {
         tokio::select! {
             outcome = &mut running => return outcome,
-            Some(question) = questions.recv() => {
-                next = Some(question);
-                terminal.put_aside();
+            pending = wanted(wants) => {
+                next.push_back(pending);
+                if open.is_none() && next.len() == 1 {
+                    terminal.put_aside();
+                }
             }
             typed = terminal.typed() => {
                 match (typed, open.take()) {
-                    (Some(Input::Cleared), answering) => match next.take() {
-                        Some(question) => open = Some(begun(question, printer)),
-                        None => open = answering,
-                    },
+                    (Some(Input::Cleared), None) => open = next.pop_front().map(|pending| pending.begin(printer)),
+                    (Some(Input::Cleared), answering) => open = answering,
                     (Some(Input::Line(line)), Some(asked)) => {
                         open = asked.answered(&line, printer);
+                        if open.is_none() {
+                            open = next.pop_front().map(|pending| pending.begin(printer));
+                        }
                         if open.is_none() {
                             terminal.give_back();
                         }
@@ -155,24 +212,27 @@ async fn listen(
                     },
                     (Some(Input::Line(_)), None) => {}
                     (Some(Input::Interrupt | Input::End) | None, _) => {
-                        next = None;
+                        next.clear();
                         work.agent.abort();
                     }
                 }
                 printer.release();
             }
             _ = tokio::signal::ctrl_c() => {
-                (next, open) = (None, None);
+                next.clear();
+                open = None;
                 work.agent.abort();
             }
         }
     }
 }
 
-fn begun(question: Question, printer: &TextPrinter) -> Open {
-    let open = Open::new(question);
-    open.ask(printer, Length::Short);
-    open
+/// The next thing that a run wants of a person.
+async fn wanted(wants: &mut Wants) -> Pending {
+    tokio::select! {
+        Some(question) = wants.questions.recv() => Pending::Calls(question),
+        posed = wants.inquiries.next() => Pending::Inquiry(posed),
+    }
 }
 
 /// Questions of a run that waited, with what their calls would do now: files may have changed meanwhile.

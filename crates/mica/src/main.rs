@@ -12,6 +12,8 @@ use clap::{CommandFactory, Parser};
 use crate::cli::{Cli, Command};
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::inquiries::Inquiries;
+use crate::interactive::Wants;
 use crate::questions::Questions;
 use crate::reach::Reach;
 use crate::render::json::JsonLines;
@@ -26,6 +28,7 @@ mod commands;
 mod config;
 mod equipment;
 mod exit;
+mod inquiries;
 mod interactive;
 mod keeping;
 mod makes;
@@ -170,6 +173,7 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         return once::run(&values, &cli.run, surroundings).await;
     }
     let (approver, questions) = Questions::new();
+    let inquiries = Inquiries::default();
     let terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
     let colour = terminal && surroundings.variable("NO_COLOR").is_none();
     let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Person);
@@ -178,6 +182,7 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         flags: &cli.run,
         surroundings,
         approver: Some(Arc::new(approver)),
+        person: Some(Arc::new(inquiries.clone())),
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
     })?;
     for notice in work.notices.iter() {
@@ -186,7 +191,8 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
     let tidying = Tidying::begin(&values, surroundings);
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
     // Large, and made once.
-    Box::pin(interactive::run(&work, surroundings, &printer, terminal, questions)).await?;
+    Box::pin(interactive::run(&work, surroundings, &printer, terminal, Wants { questions, inquiries }))
+        .await?;
     tidying.end().await;
     Ok(Exit::Done)
 }
@@ -197,18 +203,20 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
     let out = JsonLines::new(std::io::stdout());
     let (approver, questions) = Questions::new();
     let asked = rpc::Asked::default();
+    let inquiries = Inquiries::default();
     let work = Work::begin(Parts {
         values: &values,
         flags: &cli.run,
         surroundings,
         approver: Some(Arc::new(approver)),
+        person: Some(Arc::new(inquiries.clone())),
         listeners: vec![rpc::listener(&out, &asked)],
     })?;
     for notice in work.notices.iter() {
         eprintln!("mica: {notice}");
     }
     let tidying = Tidying::begin(&values, surroundings);
-    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, asked).await?;
+    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, (asked, inquiries)).await?;
     tidying.end().await;
     Ok(Exit::Done)
 }

@@ -4,13 +4,14 @@ use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use mica_agent::{Decision, Decisions, Listener, Outcome};
+use mica_agent::{Decision, Decisions, Hooks, Listener, Outcome, Preview};
 use mica_ai::Message;
 
 use crate::cli::{Output, RunFlags};
 use crate::config::Values;
 use crate::exit::Exit;
 use crate::interactive::for_person;
+use crate::questions::Unwatched;
 use crate::render::json::{JsonLines, Summary};
 use crate::render::question;
 use crate::render::text::{Audience, TextPrinter};
@@ -36,7 +37,9 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     };
     let prompt = prompt(flags, surroundings)?;
     let listeners = listener.into_iter().collect();
-    let work = Work::begin(Parts { values, flags, surroundings, approver: None, listeners })?;
+    // A run that is kept waits for somebody who reads its plan. One that is not kept cannot.
+    let approver = flags.no_session.then(|| Arc::new(Unwatched) as Arc<dyn Hooks>);
+    let work = Work::begin(Parts { values, flags, surroundings, approver, person: None, listeners })?;
     for notice in work.notices.iter() {
         eprintln!("mica: {notice}");
     }
@@ -73,6 +76,9 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
             let id = work.session_id().unwrap_or_default();
             for ask in asks {
                 eprintln!("mica: {} needs an approval: {}", question::short(ask), ask.reason);
+                if let Some(Preview::Text { text, .. }) = &ask.preview {
+                    text.lines().for_each(|line| eprintln!("  {}", question::plain(line)));
+                }
             }
             eprintln!("mica: go on with `mica --resume {id} --yes`, or allow calls with --allow");
         }

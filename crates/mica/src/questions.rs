@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use mica_agent::{Ask, Decision, Hooks};
+use mica_tools::plan;
 use tokio::sync::{mpsc, oneshot};
 
 /// A question that waits for its answers.
@@ -23,6 +24,22 @@ impl Questions {
     pub fn new() -> (Self, mpsc::Receiver<Question>) {
         let (person, questions) = mpsc::channel(4);
         (Self { person }, questions)
+    }
+}
+
+/// Answers for nobody where a plan would wait for somebody: a run that is not kept cannot go on when they come.
+pub struct Unwatched;
+
+#[async_trait]
+impl Hooks for Unwatched {
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        let plans = |ask: &Ask| [plan::ENTER, plan::EXIT].contains(&ask.call.name.as_str());
+        if !asks.iter().all(plans) {
+            return None;
+        }
+        let reason = "nobody watches this run, and it is not kept, so it cannot wait for somebody who agrees. Go on without \
+                      it: end with what you would do, and say what is left undone.";
+        Some(asks.iter().map(|_| Decision::Refuse { reason: reason.to_owned() }).collect())
     }
 }
 

@@ -16,6 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 
 use crate::commands::sessions;
+use crate::inquiries::Inquiries;
 use crate::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::json::JsonLines;
@@ -65,6 +66,21 @@ enum Method {
     /// Go on with a run that was waiting when the session was opened. Answered when the run ends.
     Resume {
         decisions: Vec<Answer>,
+        #[serde(default)]
+        id: Value,
+    },
+    /// Answer what a running call asks: an answer for each of its questions.
+    Answer {
+        call: String,
+        answers: Vec<mica_tools::person::Answer>,
+        #[serde(default)]
+        id: Value,
+    },
+    /// Decline to answer what a running call asks.
+    Decline {
+        call: String,
+        #[serde(default)]
+        reason: Option<String>,
         #[serde(default)]
         id: Value,
     },
@@ -219,11 +235,12 @@ pub async fn serve(
     input: impl AsyncRead + Unpin,
     out: &Arc<JsonLines>,
     mut questions: mpsc::Receiver<Question>,
-    asked: Asked,
+    (asked, inquiries): (Asked, Inquiries),
 ) -> Result<()> {
     let mut lines = BufReader::new(input).lines();
     let (ended, mut outcomes) = mpsc::channel::<(Value, Result<Outcome>)>(4);
-    let mut desk = Desk { work, surroundings, out, ended, asked, asking: Asking::default(), running: false };
+    let mut desk =
+        Desk { work, surroundings, out, ended, asked, asking: Asking::default(), inquiries, running: false };
     let mut reading = true;
     loop {
         tokio::select! {
@@ -266,6 +283,7 @@ struct Desk<'a> {
     ended: mpsc::Sender<(Value, Result<Outcome>)>,
     asked: Asked,
     asking: Asking,
+    inquiries: Inquiries,
     running: bool,
 }
 
@@ -302,6 +320,8 @@ impl Desk<'_> {
                 (id, Err(anyhow!("nothing is asked: no run goes on")))
             }
             Method::Approve { decisions, id } => (id, self.approve(decisions)),
+            Method::Answer { call, answers, id } => (id, done(self.inquiries.answer(&call, answers))),
+            Method::Decline { call, reason, id } => (id, done(self.inquiries.decline(&call, reason))),
             Method::State { id } => (id, Ok(self.state())),
             Method::Mode { mode, id } => {
                 let mode = mode.parse::<Mode>().map_err(Into::into);
@@ -355,6 +375,8 @@ impl Desk<'_> {
             "endpoint": choice.endpoint.name,
             "session": self.work.session_id(),
             "asks": asks,
+            "questions": self.inquiries.list(),
+            "todos": self.work.people.todos.get(),
             "notices": *self.work.notices,
         })
     }

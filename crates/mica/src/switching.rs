@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, anyhow};
 use mica_ai::connect::Means;
 use mica_ai::endpoint::Choice;
 use mica_ai::model::Effort;
-use mica_policy::mode::Mode;
+use mica_policy::mode::{Mode, ModeSwitch};
 use mica_session::Kind;
 use mica_session::entry::{Body, ModelChange};
 
@@ -183,14 +183,38 @@ impl Work {
     /// # Errors
     /// When the session cannot be written. Then nothing has changed.
     pub fn set_mode(&self, mode: Mode) -> Result<()> {
-        if mode == self.mode.get() {
+        KeptMode { switch: self.mode.clone(), keeper: self.keeper.clone() }.change(mode)
+    }
+}
+
+/// The mode, and the session that keeps it.
+pub struct KeptMode {
+    /// Where it stands.
+    pub switch: ModeSwitch,
+    /// Who keeps it.
+    pub keeper: Option<Keeper>,
+}
+
+impl KeptMode {
+    fn change(&self, mode: Mode) -> Result<()> {
+        if mode == self.switch.get() {
             return Ok(());
         }
         if let Some(keeper) = &self.keeper {
             keeper.set(mode_change(mode)).context("the session cannot be written")?;
         }
-        self.mode.set(mode);
+        self.switch.set(mode);
         Ok(())
+    }
+}
+
+impl mica_tools::Modes for KeptMode {
+    fn mode(&self) -> Mode {
+        self.switch.get()
+    }
+
+    fn set(&self, mode: Mode) -> Result<(), String> {
+        self.change(mode).map_err(|error| format!("{error:#}"))
     }
 }
 

@@ -7,6 +7,7 @@ use mica_ai::id::MessageId;
 use mica_ai::{Content, Message, User};
 use mica_context::compact::CompactionRecord;
 use mica_context::prune::{self, PruneRecord};
+use mica_context::section::context_block;
 use mica_session::entry::{Body, Compaction, FileUse};
 use mica_session::{Durability, Entries, EntryId};
 use serde_json::{Value, json};
@@ -83,10 +84,10 @@ fn summary(id: &str, text: &str) -> Message {
     let at = text.find(CLOSE).map_or(text.len(), |at| at + CLOSE.len());
     let (words, ledger) = text.split_at(at);
     let mut content = vec![Content::text(words)];
-    let ledger = ledger.trim_start_matches('\n');
-    if !ledger.is_empty() {
-        content.push(Content::text(ledger));
-    }
+    let (ledger, sections) = context_block::split(ledger);
+    content
+        .extend([ledger.trim_matches('\n')].into_iter().filter(|text| !text.is_empty()).map(Content::text));
+    content.extend(sections.map(Content::text));
     Message::User(User { id: MessageId::from(format!("compaction/{id}")), content })
 }
 

@@ -11,22 +11,23 @@ use mica_context::spill::SpillLimits;
 use mica_context::{Spill, SpillFolder, WindowKeeper};
 use mica_domain::{Domain, DomainHooks};
 use mica_policy::budget::{Budget, Limits};
-use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable};
+use mica_policy::mode::{ModeGate, ModeSwitch};
 use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{Action, RuleGate, RuleSet, Subjects};
 use mica_policy::validate::SchemaGate;
 use mica_session::{Access, Session};
-use mica_tools::Workspace;
+use mica_tools::{Person, Workspace};
 
 use crate::cli::RunFlags;
 use crate::commands::sessions;
 use crate::config::Values;
+use crate::equipment::people::People;
 use crate::equipment::{self, Equipment};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
 use crate::reach::{self, Reach};
 use crate::surroundings::Surroundings;
-use crate::switching::{Models, Outset};
+use crate::switching::{KeptMode, Models, Outset};
 use crate::window;
 
 /// An agent at work. Clones are handles to the same one.
@@ -40,6 +41,8 @@ pub struct Work {
     pub mode: ModeSwitch,
     /// What keeps its window.
     pub window: Arc<WindowKeeper>,
+    /// What it does together with a person.
+    pub people: Arc<People>,
     /// What a person should know about how it began.
     pub notices: Arc<[String]>,
     /// The model it asks, and those it could.
@@ -60,6 +63,8 @@ pub struct Parts<'a> {
     pub surroundings: &'a Surroundings,
     /// Who answers questions; nobody when absent.
     pub approver: Option<Arc<dyn Hooks>>,
+    /// Who can be asked something by a running call; nobody when absent.
+    pub person: Option<Arc<dyn Person>>,
     /// Who is told.
     pub listeners: Vec<Arc<dyn Listener>>,
 }
@@ -71,7 +76,7 @@ impl Work {
     /// Settings that do not fit, a model nobody serves, a session that cannot be opened.
     #[allow(clippy::disallowed_methods, reason = "the binary hands the clock over")]
     pub fn begin(parts: Parts<'_>) -> Result<Self> {
-        let Parts { values, flags, surroundings, approver, listeners } = parts;
+        let Parts { values, flags, surroundings, approver, person, listeners } = parts;
         let reach = Reach::find(values, flags, surroundings)?;
         let keeper = session(flags, surroundings)?.map(Keeper::new);
         let Outset { choice, effort, mode, mut notices } =
@@ -80,18 +85,23 @@ impl Work {
         let provider = means.provider(&choice);
         let mode = ModeSwitch::new(mode);
         let mut workspace = Workspace::new(&surroundings.folder)?;
-        let spill = match &keeper {
-            None => None,
-            Some(keeper) => {
-                let folder = std::path::absolute(keeper.session().path().with_extension("spill"))?;
-                Some(Arc::new(SpillFolder::new(folder, SpillLimits::default())))
-            }
+        let beside = |ending: &str| match &keeper {
+            None => Ok(None),
+            Some(keeper) => std::path::absolute(keeper.session().path().with_extension(ending)).map(Some),
         };
+        let spill = beside("spill")?.map(|folder| Arc::new(SpillFolder::new(folder, SpillLimits::default())));
         if let Some(spill) = &spill {
             workspace = workspace.with_readable(spill.root())?;
         }
+        let plans = beside("plans")?;
+        if let Some(plans) = &plans {
+            workspace = workspace.with_writable(plans)?;
+        }
 
+        let modes = Arc::new(KeptMode { switch: mode.clone(), keeper: keeper.clone() });
+        let people = Arc::new(People::new(modes, keeper.as_ref(), person, &workspace, plans.as_deref())?);
         let mut equipment = Equipment::default();
+        people.equip(&mut equipment);
         equipment::web::equip(&mut equipment, values, surroundings, &mut notices)?;
         let makes = Arc::new(Makes::find(workspace, equipment.capabilities, values, surroundings)?);
         let domain = Arc::new(remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
@@ -99,8 +109,12 @@ impl Work {
         makes.turn_is(prompt.turn());
 
         let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
-        let turn = Arc::clone(&makes);
-        let sections = move |_: &mica_context::section::ToolNames| vec![Rendered::turn("turn", turn.turn())];
+        let (turn, together) = (Arc::clone(&makes), Arc::clone(&people));
+        let sections = move |tools: &mica_context::section::ToolNames| {
+            let mut sections = vec![Rendered::turn("turn", turn.turn())];
+            sections.extend(together.sections(tools));
+            sections
+        };
         let mut window =
             WindowKeeper::new(Arc::clone(&clock)).files(Arc::new(files())).turn_sections(Arc::new(sections));
         if let Some(keeper) = &keeper {
@@ -124,7 +138,7 @@ impl Work {
         let mut hooks: Vec<Arc<dyn Hooks>> = vec![
             Arc::new(SchemaGate::new()),
             Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
-            Arc::new(ModeGate::new(mode.clone(), ModeTable::builtin(), None)),
+            Arc::new(ModeGate::new(mode.clone(), people.table()?, people.plan_folder())),
         ];
         hooks.extend(equipment.hooks);
         hooks.push(Arc::new(RuleGate::new(rules)));
@@ -147,7 +161,7 @@ impl Work {
             agent.listen(listener);
         }
         let models = Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice));
-        Ok(Self { agent, keeper, mode, window, notices: notices.into(), models, domain, makes })
+        Ok(Self { agent, keeper, mode, window, people, notices: notices.into(), models, domain, makes })
     }
 
     /// Runs from a prompt until the agent stops.

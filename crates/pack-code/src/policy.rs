@@ -20,6 +20,21 @@ const LINES: &[(&[&str], &str)] = &[
         &["file_read", "file_edit"],
         "After a failed edit, read that part of the file again before the next try.",
     ),
+    (
+        &["todo_write"],
+        "For work of three steps or more, keep a list with `todo_write`: one item in progress, and completed only when it \
+         is. Not for a single small task.",
+    ),
+    (
+        &["ask_user_question"],
+        "Look before you ask. What only the user can decide, ask with `ask_user_question`, all of it at once; do not ask \
+         whether you may go on.",
+    ),
+    (
+        &["enter_plan_mode", "exit_plan_mode"],
+        "Before large changes, or when there are quite different ways, ask to plan first with `enter_plan_mode`. In plan \
+         mode, write the plan, then present it with `exit_plan_mode`; a plan is agreed to there and nowhere else.",
+    ),
 ];
 
 /// Said when nothing can be changed.
@@ -60,5 +75,11 @@ mod tests {
              instead."
         );
         assert!(!text(&["file_edit"]).contains("file_write"));
+        assert!(
+            !text(&["file_edit", "enter_plan_mode"]).contains("plan_mode"),
+            "one without the other is no way out"
+        );
+        let people = text(&["todo_write", "ask_user_question", "enter_plan_mode", "exit_plan_mode"]);
+        assert_eq!(people.lines().count(), 6, "{people}");
     }
 }

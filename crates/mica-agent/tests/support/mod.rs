@@ -97,6 +97,22 @@ impl Tool for Probe {
                 cx.cancel.cancelled().await;
                 Err(ToolError::new("Stopped halfway."))
             }
+            // A person who thinks for `think` milliseconds, or who is not there.
+            "ask" => {
+                let think = args.get("think").and_then(Value::as_u64);
+                let thinking = async {
+                    match think {
+                        None => "nobody",
+                        Some(ms) => {
+                            tokio::select! {
+                                () = tokio::time::sleep(Duration::from_millis(ms)) => "answered",
+                                () = cx.cancel.cancelled() => "withdrawn",
+                            }
+                        }
+                    }
+                };
+                Ok(ToolOutput::text(cx.person(json!(["Which?"]), thinking).await))
+            }
             "large" => Ok(ToolOutput::text("ß".repeat(1000))),
             "large_error" => Err(ToolError::new("ß".repeat(1000))),
             "details" => Ok(ToolOutput::text(text("say")).with_details(json!({ "lines": 3 }))),
@@ -167,7 +183,7 @@ pub struct Rig {
     log: Arc<Log>,
 }
 
-/// The tools of a rig: `look` reads, `change` writes, `alone` is exclusive, `risky` asks, `finish` ends the run.
+/// The tools of a rig: `look` reads, `change` writes, `alone` is exclusive, `risky` asks, `finish` ends the run, `switch` the batch.
 pub fn tools(journal: &Journal) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(Probe::new("look", journal, |_| {})),
@@ -181,6 +197,10 @@ pub fn tools(journal: &Journal) -> Vec<Arc<dyn Tool>> {
             spec.approval = Approval::Needed;
         })),
         Arc::new(Probe::new("finish", journal, |spec| spec.ends = mica_agent::Ends::Run)),
+        Arc::new(Probe::new("switch", journal, |spec| {
+            spec.access = Access::Exclusive;
+            spec.ends = mica_agent::Ends::Batch;
+        })),
         Arc::new(Probe::new("small", journal, |spec| spec.output_limit = 101)),
     ]
 }
@@ -315,6 +335,8 @@ pub fn told(kind: &EventKind) -> String {
         EventKind::AnswerEnd { stop, .. } => format!("answer_end {}", word(stop)),
         EventKind::CallStart { call, .. } => format!("call_start {call}"),
         EventKind::CallProgress { call, news } => format!("progress {call} {news}"),
+        EventKind::Question { call, questions } => format!("question {call} {questions}"),
+        EventKind::QuestionOver { call } => format!("question_over {call}"),
         EventKind::CallEnd { call, status: how, .. } => format!("call_end {call} {}", status(*how)),
         EventKind::ApprovalAsked { ask } => format!("asked {}", ask.call.id),
         EventKind::ApprovalGiven { call, decision } => {

@@ -111,6 +111,7 @@ fn compact(cx: &mut Context, keep: u64, notes: &dyn Summarise) -> Result<Compact
     let scale = Scale::assumed(&cx.model);
     let files = NamedArguments::default().reads("read", "path").changes("write", "path");
     let means = Means {
+        sections: &[],
         settings: CompactSettings { keep_recent: keep, floor_percent: 0, ..CompactSettings::default() },
         limits: WindowLimits::new(&cx.model, &cx.settings, None),
         scale,
@@ -276,6 +277,7 @@ fn what_is_not_worth_it_is_not_done() {
     let before = cx.messages.clone();
     let scale = Scale::assumed(&cx.model);
     let means = Means {
+        sections: &[],
         settings: CompactSettings { keep_recent: 10, floor_percent: 20, ..CompactSettings::default() },
         limits: WindowLimits::new(&cx.model, &cx.settings, None),
         scale,

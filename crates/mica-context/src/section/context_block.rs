@@ -47,16 +47,36 @@ pub fn attach(window: &[Message], sections: &[Rendered], message: &mut User) -> 
     Some(block)
 }
 
-/// What messages that leave the window said last of sections that those which stay do not mention: it still holds, and
-/// has to be said where they were.
-pub fn carried(leaving: &[Message], staying: &[Message]) -> Option<String> {
+/// What still holds of the sections that messages which leave the window spoke of, and those which stay do not: it has to
+/// be said where they were. A section is said as it is now; one that is not among those of now, as it was said last.
+pub fn carried(leaving: &[Message], staying: &[Message], now: &[Rendered]) -> Option<String> {
     let again = told(staying);
-    let lines: Vec<String> = told(leaving)
+    let mut held: BTreeMap<String, String> =
+        told(leaving).into_iter().filter_map(|(id, text)| Some((id.to_owned(), text?.to_owned()))).collect();
+    for section in now {
+        let id = attribute(&section.id);
+        match &section.text {
+            Some(text) => drop(held.insert(id, fenced(text))),
+            None => drop(held.remove(&id)),
+        }
+    }
+    let lines: Vec<String> = held
         .into_iter()
-        .filter(|(id, _)| !again.contains_key(id))
-        .filter_map(|(id, text)| Some(format!("<section id=\"{id}\">\n{}\n</section>", text?)))
+        .filter(|(id, _)| !again.contains_key(id.as_str()))
+        .map(|(id, text)| format!("<section id=\"{id}\">\n{text}\n</section>"))
         .collect();
     (!lines.is_empty()).then(|| format!("{OPEN}\n{}\n{CLOSE}", lines.join("\n")))
+}
+
+/// A text that ends with such a block, and the block: how a window that was kept as text is taken apart again.
+pub fn split(text: &str) -> (&str, Option<&str>) {
+    match text.rfind(OPEN) {
+        Some(at) if is_block(&text[at..]) => {
+            let (before, block) = text.split_at(at);
+            (before, Some(block))
+        }
+        _ => (text, None),
+    }
 }
 
 /// What the window last said of each section; `None` for one that is gone.
@@ -152,6 +172,30 @@ mod tests {
         say(&mut window, "Hello.", &sections(Some("Orders"), "09:00"));
         window.clear();
         assert!(say(&mut window, "Go on.", &sections(Some("Orders"), "09:00")).unwrap().contains("Orders"));
+    }
+
+    #[test]
+    fn what_changed_since_it_was_said_is_carried_as_it_is_now() {
+        let mut window = Vec::new();
+        say(&mut window, "Hello.", &sections(Some("Orders"), "09:00"));
+        let block = |parts: &str| Some(format!("{OPEN}\n{parts}\n{CLOSE}"));
+        let page = |text: &str| format!("<section id=\"page\">\n{text}\n</section>");
+        let time = "<section id=\"time\">\n09:05\n</section>";
+        let now = sections(Some("Stock"), "09:05");
+        assert_eq!(carried(&window, &[], &now), block(&format!("{}\n{time}", page("Stock"))));
+        assert_eq!(carried(&window, &[], &sections(None, "09:05")), block(time));
+        assert_eq!(carried(&window, &[], &now[1..]), block(&format!("{}\n{time}", page("Orders"))));
+        assert_eq!(carried(&[], &[], &now[..1]), block(&page("Stock")), "also what was never said");
+        assert_eq!(carried(&[], &window, &now), None, "what stays speaks for itself");
+    }
+
+    #[test]
+    fn a_block_at_the_end_is_found_again() {
+        let block = format!("{OPEN}\n<section id=\"a\">\n1\n</section>\n{CLOSE}");
+        assert_eq!(split(&format!("before\n{block}")), ("before\n", Some(block.as_str())));
+        assert_eq!(split(&block), ("", Some(block.as_str())));
+        assert_eq!(split("before"), ("before", None));
+        assert_eq!(split(&format!("{block} after")), (format!("{block} after").as_str(), None));
     }
 
     #[test]

@@ -169,3 +169,21 @@ fn a_readable_folder_may_come_later_and_is_never_a_link() {
     let file = desk.beside("secret");
     assert!(desk.workspace.clone().with_readable(file).is_err());
 }
+
+#[test]
+fn a_writable_folder_beside_is_written_and_shown_by_its_whole_path() {
+    let desk = desk();
+    let plans = desk.beside("one.plans");
+    let workspace = desk.workspace.clone().with_writable(&plans).unwrap();
+    let path = plans.join("a.md").display().to_string();
+    let place = workspace.writable(&path).unwrap();
+    assert_eq!((place.shown(), place.found(), place.reach), (path, Found::Nothing, Reach::Beside));
+    for outside in ["one.plans/../secret", "two.plans/a.md", "one.plansx/a.md"] {
+        let path = desk.beside("").join(outside).display().to_string();
+        assert!(matches!(workspace.writable(&path), Err(FileError::Outside { .. })), "{outside}");
+    }
+    // Somebody puts a link where the folder was to be.
+    symlink(desk.beside(""), &plans).unwrap();
+    let leak = workspace.writable(&plans.join("secret").display().to_string());
+    assert!(matches!(leak, Err(FileError::Outside { .. })));
+}

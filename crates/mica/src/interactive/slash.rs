@@ -23,6 +23,7 @@ const HELP: &str = "\
 /label ENTRY TEXT  mark an entry; without TEXT the mark goes
 /name TEXT         name this session
 /fork [ENTRY]      a new session with what was said until there
+/todos             what is to be done, as the agent keeps it
 /usage             what the last run took, and how full the window is
 /tools             what the model can call
 /model [NAME]      which model is asked, and where; or ask another one from now on
@@ -78,7 +79,7 @@ pub fn is_command(line: &str) -> bool {
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "help",
     "?",
     "quit",
@@ -92,6 +93,7 @@ const COMMANDS: [&str; 17] = [
     "label",
     "name",
     "fork",
+    "todos",
     "usage",
     "tools",
     "model",
@@ -116,6 +118,7 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
             work.window.request_compaction((!rest.is_empty()).then(|| rest.to_owned()));
             "the conversation is summarised before the next answer".to_owned()
         }
+        "todos" => work.people.list(),
         "usage" => work.usage().await,
         "tools" => work.tools().await,
         "model" if rest.is_empty() => work.asked(),
@@ -215,6 +218,7 @@ fn leaves_something(session: &Session, to: Option<EntryId>) -> bool {
 async fn reload(work: &Work, keeper: &Keeper) -> Result<()> {
     let messages = window::restore(&keeper.session().live()?);
     work.agent.with(|cx| cx.messages = messages).await?;
+    work.people.todos.restore(keeper.todos());
     work.window.rewritten("navigation");
     Ok(())
 }

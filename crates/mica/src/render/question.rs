@@ -60,6 +60,7 @@ pub fn title(ask: &Ask) -> String {
         Some(Preview::Diff { title, added, removed, .. }) => {
             format!("{name} {} (+{added} -{removed})", plain(title))
         }
+        Some(Preview::Text { title, .. }) => format!("{name}: {}", plain(title)),
         _ => match ask.arguments.get("path").and_then(Value::as_str) {
             Some(path) => format!("{name} {}", plain(path)),
             None => name,
@@ -70,7 +71,7 @@ pub fn title(ask: &Ask) -> String {
 /// The call in one row that has to do without more: the arguments follow where there is no better picture.
 pub fn short(ask: &Ask) -> String {
     match &ask.preview {
-        Some(Preview::Diff { .. }) => title(ask),
+        Some(Preview::Diff { .. } | Preview::Text { .. }) => title(ask),
         Some(Preview::Fails { reason }) => {
             let first = reason.lines().next().unwrap_or_default();
             format!("{} (as things are now it fails: {})", title(ask), plain(first))
@@ -88,6 +89,7 @@ fn rows(ask: &Ask, paint: Paint) -> Vec<String> {
         Some(Preview::Diff { diff, .. }) => {
             diff.lines().skip_while(|line| is_head(line)).map(|line| of_diff(line, paint)).collect()
         }
+        Some(Preview::Text { text, .. }) => text.lines().map(plain).collect(),
         Some(Preview::Fails { reason }) => {
             let mut rows = vec!["as things are now, this fails:".to_owned()];
             rows.extend(reason.lines().map(|line| format!("  {}", plain(line))));

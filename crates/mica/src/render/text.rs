@@ -10,6 +10,7 @@ use mica_ai::{Message, StreamEvent, Usage};
 use serde_json::Value;
 
 use super::question::{Length, Paint, plain, question};
+use super::todos;
 
 /// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,9 @@ struct Inner {
 
 /// Columns of a row about a call. The smallest terminals in use have 80.
 const WIDTH: usize = 79;
+
+/// Tools whose calls are not announced.
+const QUIET: [&str; 2] = [mica_tools::ask_user_question::NAME, mica_tools::todo_write::NAME];
 
 /// What is kept for a person who types for long. Then it is told all the same.
 const HELD: usize = 4096;
@@ -86,6 +90,11 @@ impl TextPrinter {
         let mut inner = self.inner();
         let paint = if inner.colour { Paint::Colours } else { Paint::Plain };
         let _ = inner.ask(&question(ask, length, paint));
+    }
+
+    /// Asks a person what a running call wants to know.
+    pub fn inquire(&self, question: &str) {
+        let _ = self.inner().ask(question);
     }
 
     /// Says something to a person that they asked for, as it is.
@@ -184,6 +193,16 @@ impl Inner {
         match event {
             EventKind::Answer { delta, .. } => self.delta(delta)?,
             EventKind::AnswerEnd { .. } => self.end_line()?,
+            // What they are about is shown as it should be read: the question when it is asked, the list when it is kept.
+            EventKind::CallStart { tool, .. } if QUIET.contains(&tool.as_str()) => {}
+            EventKind::CallEnd { details: Some(details), .. } => {
+                if let Some(list) = todos::of(details) {
+                    self.note("●", &list)?;
+                }
+                if let Some(mode) = details.get("mode").and_then(Value::as_str) {
+                    self.note("…", &format!("{} mode", plain(mode)))?;
+                }
+            }
             EventKind::CallStart { label, arguments, .. } => {
                 let room = WIDTH.saturating_sub(label.chars().count() + 3);
                 self.note("●", &format!("{label} {}", brief(arguments, room)))?;
