@@ -102,9 +102,9 @@ impl Folders<'_> {
     /// The folder that a path is opened beneath: the root, or else the outermost. A folder inside another could be
     /// replaced by a link, and what is opened first is opened by its name.
     fn outermost(&self, path: &Path) -> Option<&Path> {
-        let readable = self.readable.iter().map(PathBuf::as_path);
+        let others = self.others.iter().map(|(folder, _)| folder.as_path());
         let holds = |folder: &&Path| path.starts_with(folder);
-        let outer = readable.filter(holds).min_by_key(|folder| folder.components().count());
+        let outer = others.filter(holds).min_by_key(|folder| folder.components().count());
         Some(self.root).filter(holds).or(outer)
     }
 
