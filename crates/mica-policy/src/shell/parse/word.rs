@@ -278,54 +278,38 @@ impl Parser<'_> {
 
     /// Behind `((`: arithmetic, up to and with `))`. Fails when it is none.
     pub(super) fn arithmetic(&mut self) -> Parsed<Word> {
-        self.nested(|parser| {
-            let start = parser.pos;
-            let mut parts = Parts::default();
-            let mut open = 0_usize;
-            loop {
-                match parser.peek_byte() {
-                    None => return Err(parser.unclosed(start)),
-                    Some(b')') if open == 0 => {
-                        if !parser.eat("))") {
-                            return Err(parser.unexpected());
-                        }
-                        return Ok(Word { parts: parts.parts, at: start..parser.pos });
-                    }
-                    Some(b'(') => {
-                        open += 1;
-                        parser.pos += 1;
-                        parts.text("(", true);
-                    }
-                    Some(b')') => {
-                        open -= 1;
-                        parser.pos += 1;
-                        parts.text(")", true);
-                    }
-                    Some(_) => parser.arith_piece(&mut parts)?,
-                }
-            }
-        })
+        self.arith_until("(", ")", "))")
     }
 
     /// Behind `[`: arithmetic, up to and with `]`.
     pub(super) fn until_bracket(&mut self) -> Parsed<Word> {
+        self.arith_until("[", "]", "]")
+    }
+
+    /// Arithmetic with brackets in pairs, up to and with what ends it where none is open.
+    fn arith_until(&mut self, opening: &str, closing: &str, end: &str) -> Parsed<Word> {
         self.nested(|parser| {
             let start = parser.pos;
             let mut parts = Parts::default();
             let mut open = 0_usize;
             loop {
-                match parser.peek_byte() {
-                    None => return Err(parser.unclosed(start)),
-                    Some(b']') if open == 0 => {
-                        parser.pos += 1;
-                        return Ok(Word { parts: parts.parts, at: start..parser.pos });
+                if parser.peek_byte().is_none() {
+                    return Err(parser.unclosed(start));
+                }
+                if open == 0 && parser.rest().starts_with(closing) {
+                    if !parser.eat(end) {
+                        return Err(parser.unexpected());
                     }
-                    Some(byte @ (b'[' | b']')) => {
-                        open = if byte == b'[' { open + 1 } else { open - 1 };
-                        parser.pos += 1;
-                        parts.text(if byte == b'[' { "[" } else { "]" }, true);
-                    }
-                    Some(_) => parser.arith_piece(&mut parts)?,
+                    return Ok(Word { parts: parts.parts, at: start..parser.pos });
+                }
+                if parser.eat(opening) {
+                    open += 1;
+                    parts.text(opening, true);
+                } else if parser.eat(closing) {
+                    open -= 1;
+                    parts.text(closing, true);
+                } else {
+                    parser.arith_piece(&mut parts)?;
                 }
             }
         })
