@@ -524,3 +524,32 @@ async fn a_person_agrees_to_a_plan_after_changing_it() {
     assert!(sent.contains("The person declined: with tests"), "{sent}");
     person.leaves();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_calls_that_ask_at_once_are_answered_one_after_the_other() {
+    let ask = |header: &str| {
+        let mut question = storage();
+        question["header"] = json!(header);
+        json!({ "questions": [question] })
+    };
+    let both = Turn::new().call("ask_user_question", ask("First")).call("ask_user_question", ask("Second"));
+    let mut person = Person::sits_down(Scenario::new().turn(both).turn(Turn::new().text("Both."))).await;
+    person.sees("edit> ");
+    person.types("begin\r");
+    let asked = person.sees("/decline:");
+    let (first, second) = if asked.contains("? First:") { ("1", "/decline") } else { ("/decline", "1") };
+    person.types(&format!("{first}\r"));
+    person.sees(if first == "1" { "? Second:" } else { "? First:" });
+    person.sees("/decline:");
+    person.types(&format!("{second}\r"));
+    person.sees("Both.");
+    person.sees("edit> ");
+    let messages = person.server.captured()[1].json["messages"].as_array().unwrap().clone();
+    let results: Vec<String> = messages
+        .iter()
+        .filter(|message| message["role"] == "tool")
+        .map(|message| message["content"].to_string())
+        .collect();
+    assert!(results[0].contains("SQLite") && results[1].contains("does not want to answer"), "{results:?}");
+    person.leaves();
+}

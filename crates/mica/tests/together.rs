@@ -315,6 +315,34 @@ async fn a_question_is_withdrawn_by_an_interrupt_and_by_an_abort() {
 }
 
 #[tokio::test]
+async fn a_question_that_was_open_when_the_program_was_killed_is_settled() {
+    let list = json!({ "todos": [todo("Decide", "in_progress")] });
+    let ask = || {
+        let args = json!({ "questions": [storage()] });
+        Turn::new().step(Step::Call(Call::new("ask_user_question", args).with_id("q")))
+    };
+    let stage = Stage::new(script([calls("todo_write", list), ask(), ask(), says("SQLite it is.")])).await;
+    let mut pipe = Pipe::open(&stage, &[]);
+    pipe.begin("go").await;
+    pipe.event("question").await;
+    pipe.program.kill().await.unwrap();
+    let mut pipe = Pipe::open(&stage, &["--continue"]);
+    assert_eq!(pipe.state("todos").await[0]["content"], "Decide");
+    assert_eq!(pipe.state("questions").await, json!([]));
+    pipe.begin("ask me again").await;
+    pipe.event("question").await;
+    let answer = json!({ "method": "answer", "call": "q", "answers": [{ "chosen": ["SQLite"] }] });
+    assert_eq!(pipe.ask(answer).await["result"], json!({}));
+    assert_eq!(pipe.outcome().await, "completed");
+    assert!(
+        sent(&stage, 2).contains("No result: the run ended before this call did."),
+        "{}",
+        sent(&stage, 2)
+    );
+    assert!(last(&stage, 3).contains("Where are orders kept? SQLite"), "{}", last(&stage, 3));
+}
+
+#[tokio::test]
 async fn nobody_there_is_said_and_the_model_goes_on() {
     let scenario =
         script([calls("ask_user_question", json!({ "questions": [storage()] })), says("I took SQLite.")]);
@@ -450,7 +478,7 @@ async fn a_plan_that_waits_is_agreed_to_after_a_restart() {
     let stage = Stage::new(scenario).await;
     let ran = stage.ask(&["-p", "go"]).await;
     assert_eq!(ran.code, Some(4), "{}", ran.err);
-    assert!(ran.err.contains("mica: enter_plan_mode title=Retries needs an approval"), "{}", ran.err);
+    assert!(ran.err.contains("mica: enter_plan_mode: Retries needs an approval"), "{}", ran.err);
     // Somebody agrees to plan first, and leaves when the plan is presented.
     let mut pipe = Pipe::open(&stage, &["--continue"]);
     let asks = pipe.state("asks").await;

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use mica_agent::{
-    Access, Approval, Args, Effect, Ends, Tool, ToolCx, ToolError, ToolOutput, ToolSpec, typed::schema_of,
+    Access, Approval, Args, Effect, Ends, Preview, Tool, ToolCx, ToolError, ToolOutput, ToolSpec,
+    typed::schema_of,
 };
 use mica_policy::mode::Mode;
 use schemars::JsonSchema;
@@ -50,6 +51,12 @@ impl EnterPlanMode {
 impl Tool for EnterPlanMode {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    async fn preview(&self, args: &Args) -> Option<Preview> {
+        let EnterArgs { title } = read(args.clone()).ok()?;
+        let text = "It wants to plan this first. From a yes on, nothing but the plan is written until you agree to it.";
+        Some(Preview::Text { title, text: text.to_owned() })
     }
 
     async fn call(&self, args: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {

@@ -88,3 +88,16 @@ fn nothing_in_a_question_moves_the_cursor_or_hides() {
     let text = question(&evil, Length::Whole, Paint::Plain);
     assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
 }
+
+#[test]
+fn a_plan_is_shown_as_it_is_written() {
+    let text = "# Retries\n\n1. Add them.\n\u{1b}[8mhidden".to_owned();
+    let preview = Preview::Text { title: "Retries".to_owned(), text: text.clone() };
+    let ask = ask("exit_plan_mode", json!({ "plan": text }), Some(preview));
+    assert_eq!(
+        question(&ask, Length::Short, Paint::Plain),
+        "exit_plan_mode: Retries\n  # Retries\n  \n  1. Add them.\n  \\u{1b}[8mhidden\n  It asks before it runs.\n  \
+         [y]es, [n]o, or say what to do instead:"
+    );
+    assert_eq!(short(&ask), "exit_plan_mode: Retries");
+}
