@@ -191,7 +191,7 @@ async fn a_terminal_call_that_was_asked_about_ends_the_run() {
     #[async_trait]
     impl Hooks for AskAll {
         async fn gate(&self, _: &mut Gated<'_>, _: &Context) -> Verdict {
-            Verdict::Ask { reason: "really?".to_owned(), rule: Some("all".to_owned()) }
+            Verdict::Ask { reason: "really?".to_owned(), rule: Some("all".to_owned()), proposals: Vec::new() }
         }
     }
     let rig = Rig::with([calls([("a", "finish", json!({}))])], vec![Arc::new(AskAll)]);
