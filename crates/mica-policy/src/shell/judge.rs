@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::facts::{ShellFacts, is_below, tidied};
 use super::options::{Given, read, read_with};
-use super::paths::{Ground, fits};
+use super::paths::{Ground, WRITE_PROJECT, fits};
 use super::spec::{Effect, Role, Spec};
 use super::split::{Access, Command, Split, split_in};
 use super::state::{Dirs, State};
@@ -54,6 +54,15 @@ pub fn judge(command: &str, facts: &ShellFacts<'_>, rules: &ShellRules, mode: Mo
         _ => None,
     };
     Judgement { class, reason, rule, parts, split, effects, remember }
+}
+
+/// Whether writing a file asks for no other reason than that it is a file of the project.
+pub(super) fn is_ordinary_file(path: &str, facts: &ShellFacts<'_>, rules: &ShellRules) -> bool {
+    let dirs = Dirs::one(facts.root);
+    let mut findings = Vec::new();
+    let ground = Ground { facts, places: &rules.tables.places, dirs: &dirs };
+    ground.judge(&Arg::known(path), Role::Write, false, &mut findings);
+    !findings.is_empty() && findings.iter().all(|finding| finding.rule == WRITE_PROJECT)
 }
 
 /// Signs that show something else than what is run.
