@@ -1,0 +1,1 @@
+//! Approvals that are there again.
