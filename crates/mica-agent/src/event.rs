@@ -34,7 +34,8 @@ pub struct Event {
 /// Order of a run: `RunStart`; turns; `RunEnd`, after which nothing of the run is told. Order of a turn: `TurnStart`;
 /// the messages that join before the model is asked, each as `Message`; any `Window`; then `AnswerStart`, any `Retry`
 /// and `Answer` deltas, `AnswerEnd`, `Usage` (again, when an answer failed and a hook did something about it); then
-/// `ApprovalAsked` and `ApprovalGiven`; then for each call that runs `CallStart`, any `CallProgress`, `CallEnd`, those of
+/// `ApprovalAsked` and `ApprovalGiven`, in rounds where an answer was remembered or left for later (a question that is
+/// asked again takes the place of the one before); then for each call that runs `CallStart`, any `CallProgress`, `CallEnd`, those of
 /// different calls interleaved; the results as `Message`, in call order, each as soon as those before it are told;
 /// `TurnEnd`. A call that is not run has a result and no other event.
 ///

@@ -97,9 +97,14 @@ impl Passed {
         for place in self.items {
             items.push(match place {
                 Place::Item(Item::Run(prepared)) => match answers.of(&prepared.call.id) {
+                    // A program refuses because nobody was there to ask, and nobody needs to be asked any more.
                     None
                     | Some(Answer {
-                        decision: Decision::Allow | Decision::AllowAndRemember { .. } | Decision::Later,
+                        decision:
+                            Decision::Allow
+                            | Decision::AllowAndRemember { .. }
+                            | Decision::Refuse { .. }
+                            | Decision::Later,
                         ..
                     }) => Item::Run(prepared),
                     Some(answer) => decided(prepared, Some(&answer.decision), cx, hooks, cut).await,

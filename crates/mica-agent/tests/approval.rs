@@ -239,6 +239,19 @@ async fn a_persons_no_holds_although_a_rule_says_yes_by_now() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_programs_no_does_not_hold_where_nobody_needs_to_be_asked_any_more() {
+    let refuse = || Decision::Refuse { reason: "nobody is there".to_owned() };
+    for (relaxed, ran) in [(false, Vec::<String>::new()), (true, vec!["a".to_owned()])] {
+        let rules = Arc::new(Rules::default());
+        let rig = Rig::with(risky(), vec![rules.clone()]);
+        assert_eq!(ended(&rig.prompt("Go.").await), "suspended a");
+        rules.relaxed.store(relaxed, Ordering::SeqCst);
+        rig.resume([("a", refuse())]).await;
+        assert_eq!(rig.ran(), ran);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn changed_arguments_pass_the_gate_again() {
     let rules = Arc::new(Rules::default());
     let rig = Rig::with(risky(), vec![rules.clone()]);

@@ -43,7 +43,7 @@ impl Hooks for Words {
     }
 
     async fn remember(&self, ask: &Ask, proposal: &Proposal) -> Result<(), String> {
-        assert_eq!(ask.proposals, [proposal.clone()], "the whole proposal, as it was made");
+        assert_eq!(ask.proposals, std::slice::from_ref(proposal), "the whole proposal, as it was made");
         if let Some(problem) = &self.problem {
             return Err(problem.clone());
         }

@@ -8,6 +8,7 @@
 
 pub mod facts;
 mod gate;
+mod inside;
 mod judge;
 mod options;
 mod parse;

@@ -110,7 +110,7 @@ impl ShellGate {
         match judged.class {
             Class::Safe => Verdict::Allow,
             Class::Ask => {
-                let proposals = judged.remember.map(proposals).unwrap_or_default();
+                let proposals = judged.remember.as_ref().map(proposals).unwrap_or_default();
                 Verdict::Ask { reason: judged.reason, rule, proposals }
             }
             Class::Blocked => Verdict::Deny {
@@ -143,7 +143,7 @@ impl Hooks for ShellGate {
 }
 
 /// What may be remembered of a yes: the shorter time first.
-fn proposals(prefix: Prefix) -> Vec<Proposal> {
+fn proposals(prefix: &Prefix) -> Vec<Proposal> {
     let of = |scope| Remembered { prefix: prefix.clone(), scope }.proposal();
     vec![of(Scope::Session), of(Scope::Project)]
 }

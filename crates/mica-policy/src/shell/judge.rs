@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::facts::{ShellFacts, is_below, tidied};
+use super::inside::stays;
 use super::options::{Given, read, read_with};
 use super::paths::{Ground, WRITE_PROJECT, fits};
 use super::spec::{Effect, Role, Spec};
@@ -159,6 +160,7 @@ impl Judging<'_> {
             "assignment".clone_into(&mut found.rule);
         } else {
             self.argv(&command.argv, &around, &mut found);
+            found.prefix = found.prefix.filter(|_| stays(&command.argv, &around.dirs, self.facts));
         }
         let shown: Vec<String> = command.argv.iter().map(Arg::shown).collect();
         let mut all = std::mem::take(&mut found.inner);
