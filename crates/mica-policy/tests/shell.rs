@@ -300,6 +300,8 @@ fn a_remembered_prefix_covers_its_commands_and_nothing_else() {
         // The same words in another place run other code.
         "cd /tmp/x && mvn test",
         "cd .. && mvn test",
+        "cd link && mvn test",
+        "mvn -f link/pom.xml test",
         "cd $X && mvn test",
         "(cd /var/tmp && mvn test)",
         "pushd /tmp/x; npm run build",

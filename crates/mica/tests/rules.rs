@@ -72,7 +72,7 @@ async fn a_projects_approvals_are_listed_judged_by_and_taken_back() {
 async fn a_sessions_approvals_are_listed_with_its_id_and_taken_back() {
     let stage = quiet().await;
     let mut session = stage.said("build it", 1);
-    let id = session.header().id.clone();
+    let id = session.header().id;
     for (whose, key, text) in [
         (id.to_string(), "shell: mvn test", "commands that begin with: mvn test"),
         (id.to_string(), "file changes", "all changes to files in this project"),

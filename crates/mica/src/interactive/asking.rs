@@ -32,7 +32,7 @@ impl Open {
     /// Takes an answer. `None` when all are given, or when one is to be remembered: the others may be covered by it, and
     /// are asked again if they are not. An empty line is no answer: Enter is hit too easily.
     pub fn answered(mut self, line: &str, printer: &TextPrinter) -> Option<Self> {
-        let Some(ask) = self.current() else { return None };
+        let ask = self.current()?;
         let given = match line.trim().to_lowercase().as_str() {
             "" => {
                 self.ask(printer, Length::Short);
