@@ -121,10 +121,9 @@ fn with_rules(
     let hooks: Vec<Arc<dyn Hooks>> = vec![
         Arc::new(ModeGate::new(mode.clone(), table, None)),
         Arc::new(
-            ShellGate::new("shell", "command", place(), tables.clone(), mode.clone())
-                .sharing(approvals.clone()),
+            ShellGate::new("shell", "command", place(), tables, mode.clone()).sharing(approvals.clone()),
         ),
-        Arc::new(FileGate::new(place(), tables, approvals.clone()).tool("file_write", "path")),
+        Arc::new(FileGate::new(place(), approvals.clone()).tool("file_write", "path")),
         Arc::new(RuleGate::new(rules)),
         person.clone(),
     ];

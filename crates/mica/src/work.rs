@@ -299,9 +299,8 @@ fn files() -> NamedArguments {
 
 /// Who offers to remember a yes to a change, and lets changes through that were allowed so.
 fn file_gate(approvals: &KeptApprovals, surroundings: &Surroundings) -> Result<FileGate> {
-    let tables = ShellRules::builtin()?;
-    let place = shell_rules::place(surroundings, &tables);
-    let gate = FileGate::new(place, tables, approvals.approvals().clone());
+    let place = shell_rules::place(surroundings, &ShellRules::builtin()?);
+    let gate = FileGate::new(place, approvals.approvals().clone());
     Ok(gate.tool("file_write", "path").tool("file_edit", "path"))
 }
 

@@ -19,14 +19,14 @@ const KEY: &str = "file changes";
 pub struct FileGate {
     tools: Vec<(String, String)>,
     place: Place,
-    rules: ShellRules,
     approvals: Approvals,
 }
 
 impl FileGate {
-    /// A gate for no tool yet. `place` has the project, `rules` the names of files that are asked about every time.
-    pub fn new(place: Place, rules: ShellRules, approvals: Approvals) -> Self {
-        Self { tools: Vec::new(), place, rules, approvals }
+    /// A gate for no tool yet, in the project of `place`. The tables, which have the names of files that are asked about
+    /// every time, are read with the first change: most programs start and end without one.
+    pub fn new(place: Place, approvals: Approvals) -> Self {
+        Self { tools: Vec::new(), place, approvals }
     }
 
     /// For a tool that changes the file whose path is in this argument.
@@ -44,7 +44,7 @@ impl FileGate {
     fn covers(&self, tool: &str, args: &Args) -> bool {
         let Some((_, argument)) = self.tools.iter().find(|(name, _)| name == tool) else { return false };
         let Some(Value::String(path)) = args.get(argument) else { return false };
-        self.place.is_ordinary_file(path, &self.rules)
+        ShellRules::builtin().is_ok_and(|rules| self.place.is_ordinary_file(path, &rules))
     }
 }
 
