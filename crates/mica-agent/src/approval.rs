@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use mica_ai::id::CallId;
 
+use crate::proposal::Proposal;
 use crate::shown::Shown;
 
 /// A gate's answer about a call.
@@ -13,6 +14,11 @@ use crate::shown::Shown;
 pub enum Verdict {
     /// No opinion. When nobody has one, the tool's own specification decides whether a person is asked.
     Pass,
+    /// No opinion either; but should the tool's specification have a person asked, this may be remembered of a yes.
+    Offer {
+        /// What may be remembered.
+        proposals: Vec<Proposal>,
+    },
     /// It may run, also when the tool's specification would ask.
     Allow,
     /// A person decides.
@@ -21,6 +27,9 @@ pub enum Verdict {
         reason: String,
         /// The rule that asks, for people who want to change it.
         rule: Option<String>,
+        /// What may be remembered of a yes. Each of them answers the question: with it remembered, the same call is not
+        /// asked about.
+        proposals: Vec<Proposal>,
     },
     /// It may not run.
     Deny {
@@ -49,6 +58,9 @@ pub struct Ask {
     /// What would happen, as the tool sees it now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
+    /// What may be remembered of a yes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proposals: Vec<Proposal>,
 }
 
 /// What a call would do, for the person who is asked about it. Nothing is promised: what it is about may change before
@@ -85,7 +97,19 @@ impl Ask {
     /// A question about a call that would run with these arguments.
     pub fn new(call: ToolCall, arguments: Value, reason: String, rule: Option<String>) -> Self {
         let shown = Shown::of(&call.name, &arguments);
-        Self { call, arguments, shown, reason, rule, preview: None }
+        Self { call, arguments, shown, reason, rule, preview: None, proposals: Vec::new() }
+    }
+
+    /// The same question, with what may be remembered of a yes.
+    #[must_use]
+    pub fn proposing(mut self, proposals: Vec<Proposal>) -> Self {
+        self.proposals = proposals;
+        self
+    }
+
+    /// The proposal that somebody picked, when it is one of this question.
+    pub fn proposal(&self, picked: &Proposal) -> Option<&Proposal> {
+        self.proposals.iter().find(|proposal| proposal.is(picked))
     }
 
     /// The same question, with what would happen.
@@ -96,12 +120,18 @@ impl Ask {
     }
 }
 
-/// What is decided about a call.
+/// What is decided about a call. Written, a yes is `"answer": "allow"`, with `"remember"` when it is to be remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "answer", rename_all = "snake_case")]
+#[serde(from = "Written", into = "Written")]
 pub enum Decision {
     /// Run it.
     Allow,
+    /// Run it, and remember one of the question's proposals: what it covers is not asked about any more, from now on.
+    /// Where the gate does not make that proposal any more, it is a yes for this once.
+    AllowAndRemember {
+        /// The proposal.
+        remember: Proposal,
+    },
     /// Run it with these arguments instead. They pass the gate again.
     AllowWith {
         /// The arguments.
@@ -117,12 +147,70 @@ pub enum Decision {
         /// Why. The model reads it.
         reason: String,
     },
+    /// Nothing yet: ask again, once what was decided about the other calls is taken. When nothing was decided about any
+    /// of them, it is no answer.
+    Later,
 }
 
 impl Decision {
     /// Whether it lets the call run.
     pub fn is_yes(&self) -> bool {
-        matches!(self, Self::Allow | Self::AllowWith { .. })
+        matches!(self, Self::Allow | Self::AllowAndRemember { .. } | Self::AllowWith { .. })
+    }
+
+    /// What is to be remembered of it.
+    pub fn remembers(&self) -> Option<&Proposal> {
+        match self {
+            Self::AllowAndRemember { remember } => Some(remember),
+            _ => None,
+        }
+    }
+}
+
+/// A decision as it is written. Those who know nothing of remembering read a yes for this once, and what they wrote is
+/// read.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+enum Written {
+    Allow {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remember: Option<Proposal>,
+    },
+    AllowWith {
+        arguments: Value,
+    },
+    Deny {
+        reason: String,
+    },
+    Refuse {
+        reason: String,
+    },
+    Later,
+}
+
+impl From<Written> for Decision {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Allow { remember: None } => Self::Allow,
+            Written::Allow { remember: Some(remember) } => Self::AllowAndRemember { remember },
+            Written::AllowWith { arguments } => Self::AllowWith { arguments },
+            Written::Deny { reason } => Self::Deny { reason },
+            Written::Refuse { reason } => Self::Refuse { reason },
+            Written::Later => Self::Later,
+        }
+    }
+}
+
+impl From<Decision> for Written {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Allow => Self::Allow { remember: None },
+            Decision::AllowAndRemember { remember } => Self::Allow { remember: Some(remember) },
+            Decision::AllowWith { arguments } => Self::AllowWith { arguments },
+            Decision::Deny { reason } => Self::Deny { reason },
+            Decision::Refuse { reason } => Self::Refuse { reason },
+            Decision::Later => Self::Later,
+        }
     }
 }
 

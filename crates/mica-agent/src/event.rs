@@ -34,8 +34,10 @@ pub struct Event {
 /// Order of a run: `RunStart`; turns; `RunEnd`, after which nothing of the run is told. Order of a turn: `TurnStart`;
 /// the messages that join before the model is asked, each as `Message`; any `Window`; then `AnswerStart`, any `Retry`
 /// and `Answer` deltas, `AnswerEnd`, `Usage` (again, when an answer failed and a hook did something about it); then
-/// `ApprovalAsked` and `ApprovalGiven`; then for each call that runs `CallStart`, any `CallProgress`, any
-/// `Question` with its `QuestionOver`, `CallEnd`, those of different calls interleaved; the results as `Message`, in call order, each as soon as those before it are told;
+/// `ApprovalAsked` and `ApprovalGiven`, in rounds where an answer was remembered or left for later (a question that is
+/// asked again takes the place of the one before); then for each call that runs `CallStart`, any `CallProgress`, any
+/// `Question` with its `QuestionOver`, `CallEnd`, those of different calls interleaved; the results as `Message`, in call
+/// order, each as soon as those before it are told;
 /// `TurnEnd`. A call that is not run has a result and no other event.
 ///
 /// A run that is suspended ends its turn and itself. When it goes on, `RunStart` and `TurnStart` come again with the

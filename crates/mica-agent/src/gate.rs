@@ -1,5 +1,6 @@
 //! The gate: every call passes it before it runs, and what goes wrong here means no.
 
+use mica_ai::id::CallId;
 use mica_ai::message::ToolCall;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -11,6 +12,7 @@ use crate::context::Context;
 use crate::guard;
 use crate::hooks::{Gated, Hooks};
 use crate::nearest::nearest;
+use crate::proposal::Proposal;
 use crate::shown::Shown;
 use crate::tool::{Approval, Args, ToolSpec};
 
@@ -39,6 +41,13 @@ impl Passed {
                 Place::Item(_) => None,
             })
             .collect()
+    }
+
+    /// Whether a call runs without anybody being asked.
+    pub(crate) fn runs(&self, call: &CallId) -> bool {
+        self.items
+            .iter()
+            .any(|place| matches!(place, Place::Item(Item::Run(prepared)) if prepared.call.id == *call))
     }
 
     /// Makes questions of what was allowed for something else than would run now, and says whether there are any: rules,
@@ -88,7 +97,16 @@ impl Passed {
         for place in self.items {
             items.push(match place {
                 Place::Item(Item::Run(prepared)) => match answers.of(&prepared.call.id) {
-                    None | Some(Answer { decision: Decision::Allow, .. }) => Item::Run(prepared),
+                    // A program refuses because nobody was there to ask, and nobody needs to be asked any more.
+                    None
+                    | Some(Answer {
+                        decision:
+                            Decision::Allow
+                            | Decision::AllowAndRemember { .. }
+                            | Decision::Refuse { .. }
+                            | Decision::Later,
+                        ..
+                    }) => Item::Run(prepared),
                     Some(answer) => decided(prepared, Some(&answer.decision), cx, hooks, cut).await,
                 },
                 Place::Item(settled) => settled,
@@ -128,12 +146,13 @@ async fn one(call: &ToolCall, cx: &Context, hooks: &dyn Hooks, cut: &Cancellatio
     let (verdict, args) = judged(call, tool.spec(), args, cx, hooks, cut).await;
     let prepared = Prepared { call: call.clone(), tool: tool.clone(), args };
     match verdict {
-        Verdict::Pass | Verdict::Allow => Place::Item(Item::Run(prepared)),
+        Verdict::Pass | Verdict::Offer { .. } | Verdict::Allow => Place::Item(Item::Run(prepared)),
         Verdict::Deny { reason, .. } => Place::Item(Item::Settled(not_run(call, reason))),
-        Verdict::Ask { reason, rule } => {
+        Verdict::Ask { reason, rule, proposals } => {
             let preview = preview(&prepared, cut).await;
             let arguments = Value::Object(prepared.args.clone());
-            Place::Asked(Box::new(Ask::new(call.clone(), arguments, reason, rule).showing(preview)), prepared)
+            let ask = Ask::new(call.clone(), arguments, reason, rule).showing(preview).proposing(proposals);
+            Place::Asked(Box::new(ask), prepared)
         }
     }
 }
@@ -176,7 +195,8 @@ async fn judged(
         biased;
         () = cut.cancelled() => denied(INTERRUPTED),
         judged = guard::caught(async { hooks.gate(&mut gated, cx).await }) => match judged {
-            Ok(Verdict::Pass) => by_specification(spec),
+            Ok(Verdict::Pass) => by_specification(spec, Vec::new()),
+            Ok(Verdict::Offer { proposals }) => by_specification(spec, proposals),
             Ok(verdict) => verdict,
             Err(message) => {
                 tracing::error!(tool = %spec.name, message, "a gate panicked");
@@ -191,11 +211,11 @@ async fn judged(
 }
 
 /// When nobody has an opinion, the tool's own word counts.
-fn by_specification(spec: &ToolSpec) -> Verdict {
+fn by_specification(spec: &ToolSpec, proposals: Vec<Proposal>) -> Verdict {
     match spec.approval {
         Approval::NotNeeded => Verdict::Allow,
         Approval::Needed => {
-            Verdict::Ask { reason: format!("{} asks before it runs", spec.label), rule: None }
+            Verdict::Ask { reason: format!("{} asks before it runs", spec.label), rule: None, proposals }
         }
     }
 }
@@ -212,13 +232,13 @@ async fn decided(
     cut: &CancellationToken,
 ) -> Item {
     match answer {
-        Some(Decision::Allow) => Item::Run(prepared),
+        Some(Decision::Allow | Decision::AllowAndRemember { .. }) => Item::Run(prepared),
         Some(Decision::AllowWith { arguments: Value::Object(args) }) => {
             // A person changed the arguments: what no gate lets through stays out, whoever says so.
             let spec = prepared.tool.spec();
             let (verdict, args) = judged(&prepared.call, spec, args.clone(), cx, hooks, cut).await;
             match verdict {
-                Verdict::Pass | Verdict::Allow | Verdict::Ask { .. } => {
+                Verdict::Pass | Verdict::Offer { .. } | Verdict::Allow | Verdict::Ask { .. } => {
                     Item::Run(Prepared { args, ..prepared })
                 }
                 Verdict::Deny { reason, .. } => Item::Settled(not_run(&prepared.call, reason)),
@@ -234,7 +254,7 @@ async fn decided(
         Some(Decision::Refuse { reason }) => {
             Item::Settled(not_run(&prepared.call, format!("Refused without asking a person: {reason}")))
         }
-        None => Item::Settled(not_run(
+        Some(Decision::Later) | None => Item::Settled(not_run(
             &prepared.call,
             "Nobody answered whether this call may run, so it was not run.",
         )),

@@ -12,6 +12,7 @@ use crate::approval::{Ask, Decision, Verdict};
 use crate::context::Context;
 use crate::event::WindowChange;
 use crate::outcome::{Limit, RunError};
+use crate::proposal::Proposal;
 use crate::tool::{Args, ToolOutput, ToolSpec};
 
 /// What to do before the model is asked.
@@ -58,8 +59,8 @@ pub enum Record<'a> {
 /// Everything a product can have a say in.
 ///
 /// Contract: a hook that panics or takes too long means no: a call at `gate` is denied, what a call gave is withheld
-/// when `after_tool` does not finish, nobody has answered when `approve` breaks, and every other hook ends the run with
-/// [`RunError`]. `gate`, `after_tool`, `steering`, `follow_up` and `record` have 30 seconds; `before_turn`, `on_failure`
+/// when `after_tool` does not finish, nobody has answered when `approve` breaks, nothing is remembered when `remember`
+/// does, and every other hook ends the run with [`RunError`]. `gate`, `remember`, `after_tool`, `steering`, `follow_up` and `record` have 30 seconds; `before_turn`, `on_failure`
 /// and `approve` wait for models and people and have no clock, but are dropped when the run is aborted (`approve` also
 /// when it is interrupted), so they change the conversation only once what they waited for is there.
 ///
@@ -99,11 +100,23 @@ pub trait Hooks: Send + Sync {
         Verdict::Pass
     }
 
-    /// Answers questions in place, in the order they are asked. A question without an answer is a no. `None`: nobody
-    /// is there, and the run is suspended.
+    /// Answers questions in place, in the order they are asked. A question without an answer is a no; one that is
+    /// answered [`Decision::Later`] is asked again behind what was decided. `None`: nobody is there, and the run is
+    /// suspended.
     async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
         let _ = asks;
         None
+    }
+
+    /// A person said yes to a question and picked one of its proposals: the gate that made it lets what it covers pass
+    /// from now on, and whoever keeps such things keeps it. All are told, so each looks at whether it is theirs. When it
+    /// returns, the other questions of the batch are judged again.
+    ///
+    /// # Errors
+    /// In words. The person is told; the call runs all the same.
+    async fn remember(&self, ask: &Ask, proposal: &Proposal) -> Result<(), String> {
+        let _ = (ask, proposal);
+        Ok(())
     }
 
     /// After a call, before the model reads what it came to. `Err` of a tool is not passed here.
@@ -139,9 +152,11 @@ impl Hooks for NoHooks {}
 /// Several hooks as one, in order.
 ///
 /// `before_turn`: all, until one stops. `shape`, `after_tool`, `record`: all. `gate`: all, each seeing the arguments as
-/// the one before left them; the first denial counts, else the first question, else an explicit yes. When one changes
+/// the one before left them; the first denial counts, else the first question, else an explicit yes, else what is offered to
+/// be remembered. Where several ask, only what would answer all of them may be remembered. When one changes
 /// the arguments, those before it judge again: nothing runs with arguments that a gate has not seen, and when they
-/// change them back and forth the call is denied. `approve`: the first that answers. `on_failure`: the first that did something. `steering`, `follow_up`: all together.
+/// change them back and forth the call is denied. `approve`: the first that answers. `remember`: all, also
+/// when one fails. `on_failure`: the first that did something. `steering`, `follow_up`: all together.
 #[derive(Clone, Default)]
 pub struct HookStack {
     hooks: Vec<Arc<dyn Hooks>>,
@@ -213,9 +228,7 @@ impl Hooks for HookStack {
                 return Verdict::Deny { reason: reason.to_owned(), rule: None };
             }
         }
-        let asks = verdicts.iter().position(|verdict| matches!(verdict, Verdict::Ask { .. }));
-        let allows = verdicts.iter().position(|verdict| *verdict == Verdict::Allow);
-        asks.or(allows).map_or(Verdict::Pass, |index| verdicts.swap_remove(index))
+        together(verdicts)
     }
 
     async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
@@ -225,6 +238,14 @@ impl Hooks for HookStack {
             }
         }
         None
+    }
+
+    async fn remember(&self, ask: &Ask, proposal: &Proposal) -> Result<(), String> {
+        let mut problems = Vec::new();
+        for hooks in &self.hooks {
+            problems.extend(hooks.remember(ask, proposal).await.err());
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
     }
 
     async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
@@ -254,5 +275,31 @@ impl Hooks for HookStack {
             hooks.record(record).await?;
         }
         Ok(())
+    }
+}
+
+/// One verdict of several without a denial.
+fn together(verdicts: Vec<Verdict>) -> Verdict {
+    let mut asked: Option<Verdict> = None;
+    let mut offered = Vec::new();
+    let mut allowed = false;
+    for verdict in verdicts {
+        match verdict {
+            Verdict::Ask { proposals: others, .. } if asked.is_some() => {
+                if let Some(Verdict::Ask { proposals, .. }) = &mut asked {
+                    proposals.retain(|proposal| others.iter().any(|other| other.is(proposal)));
+                }
+            }
+            Verdict::Ask { .. } | Verdict::Deny { .. } => asked = Some(verdict),
+            Verdict::Offer { proposals } => offered.extend(proposals),
+            Verdict::Allow => allowed = true,
+            Verdict::Pass => {}
+        }
+    }
+    match asked {
+        Some(verdict) => verdict,
+        None if allowed => Verdict::Allow,
+        None if offered.is_empty() => Verdict::Pass,
+        None => Verdict::Offer { proposals: offered },
     }
 }

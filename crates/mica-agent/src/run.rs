@@ -16,9 +16,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Answer, Ask, Decisions};
+use crate::approval::{Answer, Decisions};
 use crate::batch::{self, Around};
-use crate::call::{Finished, INTERRUPTED, not_run};
+use crate::call::{Finished, not_run};
 use crate::context::Context;
 use crate::control::Control;
 use crate::event::{EventKind, EventSink};
@@ -29,6 +29,7 @@ use crate::outcome::{Limit, Outcome, RunError, Tally};
 use crate::waits::Waits;
 
 mod answer;
+mod asking;
 
 /// How many answers in a row may end before the model was done: by the output limit, or by a pause of the provider.
 const UNFINISHED: u32 = 5;
@@ -97,13 +98,6 @@ enum Turn {
     Cut,
     /// The run is over.
     Over(Outcome),
-}
-
-/// What people said about the calls they were asked about.
-enum Said {
-    Now(Decisions),
-    Later(Vec<Ask>),
-    Cut,
 }
 
 impl Run<'_> {
@@ -277,58 +271,6 @@ impl Run<'_> {
         self.asked(calls, passed, cut).await
     }
 
-    /// Asks people where they must be asked, and runs what may run.
-    async fn asked(
-        &mut self,
-        calls: &[ToolCall],
-        passed: Passed,
-        cut: &CancellationToken,
-    ) -> Result<Turn, RunError> {
-        match self.decisions(&passed, cut).await? {
-            Said::Now(answers) => self.run_calls(passed, &answers, cut).await,
-            Said::Later(asks) => Ok(Turn::Over(Outcome::Suspended { asks })),
-            Said::Cut => {
-                self.settle(calls, INTERRUPTED).await?;
-                Ok(self.cut_short())
-            }
-        }
-    }
-
-    /// What people say about the calls they are asked about.
-    async fn decisions(&mut self, passed: &Passed, cut: &CancellationToken) -> Result<Said, RunError> {
-        let asks = passed.asks();
-        if asks.is_empty() {
-            return Ok(Said::Now(Decisions::default()));
-        }
-        // Before anybody is asked: a question must survive a crash while somebody thinks about it.
-        self.record(Record::Asked(&asks)).await?;
-        for ask in &asks {
-            self.events.tell(EventKind::ApprovalAsked { ask: ask.clone() }).await;
-        }
-        let given = tokio::select! {
-            biased;
-            () = cut.cancelled() => return Ok(Said::Cut),
-            given = guard::caught(async { self.hooks.approve(&asks).await }) => given,
-        };
-        let given = match given {
-            Ok(Some(given)) => given,
-            Ok(None) => return Ok(Said::Later(asks)),
-            Err(message) => {
-                tracing::error!(message, "asking for approval panicked");
-                Vec::new()
-            }
-        };
-        Ok(Said::Now(self.decided(Decisions::to(&asks, given)).await))
-    }
-
-    async fn decided(&self, answers: Decisions) -> Decisions {
-        for answer in &answers.0 {
-            let (call, decision) = (answer.call.clone(), answer.decision.clone());
-            self.events.tell(EventKind::ApprovalGiven { call, decision }).await;
-        }
-        answers
-    }
-
     async fn run_calls(
         &mut self,
         passed: Passed,
@@ -390,8 +332,7 @@ impl Run<'_> {
             // Nothing is run by halves: the whole batch is asked about again.
             self.asked(&calls, passed, &cut).await
         } else {
-            let answers = self.decided(answers).await;
-            self.run_calls(passed, &answers, &cut).await
+            self.answered(&calls, passed, answers, &cut).await
         };
         self.events.tell(EventKind::TurnEnd { turn }).await;
         ended

@@ -191,7 +191,7 @@ async fn a_terminal_call_that_was_asked_about_ends_the_run() {
     #[async_trait]
     impl Hooks for AskAll {
         async fn gate(&self, _: &mut Gated<'_>, _: &Context) -> Verdict {
-            Verdict::Ask { reason: "really?".to_owned(), rule: Some("all".to_owned()) }
+            Verdict::Ask { reason: "really?".to_owned(), rule: Some("all".to_owned()), proposals: Vec::new() }
         }
     }
     let rig = Rig::with([calls([("a", "finish", json!({}))])], vec![Arc::new(AskAll)]);
@@ -236,6 +236,19 @@ async fn a_persons_no_holds_although_a_rule_says_yes_by_now() {
     rules.relaxed.store(true, Ordering::SeqCst);
     rig.resume([("a", deny("no"))]).await;
     assert_eq!(rig.ran(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_programs_no_does_not_hold_where_nobody_needs_to_be_asked_any_more() {
+    let refuse = || Decision::Refuse { reason: "nobody is there".to_owned() };
+    for (relaxed, ran) in [(false, Vec::<String>::new()), (true, vec!["a".to_owned()])] {
+        let rules = Arc::new(Rules::default());
+        let rig = Rig::with(risky(), vec![rules.clone()]);
+        assert_eq!(ended(&rig.prompt("Go.").await), "suspended a");
+        rules.relaxed.store(relaxed, Ordering::SeqCst);
+        rig.resume([("a", refuse())]).await;
+        assert_eq!(rig.ran(), ran);
+    }
 }
 
 #[tokio::test(start_paused = true)]

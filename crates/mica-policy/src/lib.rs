@@ -4,8 +4,9 @@
 //! given; thin [`Hooks`](mica_agent::Hooks) bring the decisions into the loop, and every refusal names its rule.
 //!
 //! Its nouns: a [`Schema`] judges arguments, [`Limits`] end a run, [`Patience`] ends circles, a [`Mode`] says how much a
-//! run may do, a [`RuleSet`] has the answers that were given beforehand, [`Places`] are names that
-//! matter wherever they turn up, and [`shell::judge`] makes a verdict of a shell command.
+//! run may do, a [`RuleSet`] has the answers that were given beforehand, [`Approvals`] those that people gave and want
+//! remembered, [`Places`] are names that matter wherever they turn up, and [`shell::judge`] makes a verdict of a shell
+//! command.
 //!
 //! The order matters. Arguments are put right first, so that everything behind judges what will run; the budget comes
 //! last, so that nothing cuts off its warning.
@@ -38,6 +39,7 @@
 //! # Ok::<(), mica_policy::rules::BadRule>(())
 //! ```
 
+pub mod approvals;
 pub mod budget;
 mod glob;
 pub mod mode;
@@ -47,6 +49,7 @@ pub mod rules;
 pub mod shell;
 pub mod validate;
 
+pub use approvals::{Approvals, FileGate};
 pub use budget::{Budget, Limits};
 pub use mode::{Mode, ModeGate, ModeSwitch, ModeTable, PlanFolder};
 pub use places::Places;

@@ -8,6 +8,7 @@
 
 pub mod facts;
 mod gate;
+mod inside;
 mod judge;
 mod options;
 mod parse;
@@ -31,7 +32,8 @@ use serde::{Deserialize, Serialize};
 pub use facts::{Disk, ShellFacts, Unseen};
 pub use gate::{Place, ShellGate};
 pub use judge::judge;
-pub use remember::{BadPrefix, Prefix, Remembered, Scope};
+pub use mica_agent::Scope;
+pub use remember::{BadPrefix, Prefix, Remembered};
 pub use spec::BadTables;
 pub use split::{Access, Command, Joint, OpaqueReason, Split, split};
 pub use state::Dirs;
@@ -234,6 +236,11 @@ impl ShellRules {
         let before = self.remembered.len();
         self.remembered.retain(|remembered| remembered.prefix != *prefix);
         self.remembered.len() < before
+    }
+
+    /// Takes all approvals out.
+    pub(crate) fn take_remembered(&mut self) -> Vec<Remembered> {
+        std::mem::take(&mut self.remembered)
     }
 
     /// What was remembered.

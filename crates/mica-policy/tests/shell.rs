@@ -267,9 +267,17 @@ fn a_remembered_prefix_covers_its_commands_and_nothing_else() {
         rules.remember(remembered(extra));
     }
     let class = |rules: &ShellRules, command: &str| judge(command, &facts(), rules, Mode::Edit).class;
-    for command in
-        ["git push origin main", "mvn test", "mvn -q test", "cd sub && mvn test | tail -5", "npm run build"]
-    {
+    for command in [
+        "git push origin main",
+        "mvn test",
+        "mvn -q test",
+        "cd sub && mvn test | tail -5",
+        "npm run build",
+        "mvn test -f sub/pom.xml",
+        "mvn test -Dfile=/home/user/project/x",
+        "mvn test -Dtest=A#b,C",
+        "cd sub && npm run build --prefix ../other",
+    ] {
         assert_eq!(class(&rules, command), Class::Safe, "{command}");
     }
     for command in [
@@ -289,6 +297,25 @@ fn a_remembered_prefix_covers_its_commands_and_nothing_else() {
         "mvn test; $X",
         "mvn test 'x",
         "bash -c ls",
+        // The same words in another place run other code.
+        "cd /tmp/x && mvn test",
+        "cd .. && mvn test",
+        "cd link && mvn test",
+        "mvn -f link/pom.xml test",
+        "cd $X && mvn test",
+        "(cd /var/tmp && mvn test)",
+        "pushd /tmp/x; npm run build",
+        "env -C /tmp/x mvn test",
+        "mvn -f /tmp/x/pom.xml test",
+        "mvn test -f ../other/pom.xml",
+        "mvn test -Dmaven.ext.class.path=/tmp/x.jar",
+        "npm --prefix /tmp/x run build",
+        "npm run build --prefix=/tmp/x",
+        "npm run build -C/tmp/x",
+        "npm run build --userconfig ~/x",
+        // Another machine.
+        "git push https://example.org/x main",
+        "git push user@example.org:x main",
     ] {
         assert_eq!(class(&rules, command), Class::Ask, "{command}");
     }

@@ -60,8 +60,8 @@ mod store;
 #[cfg(test)]
 mod testing;
 mod text;
-mod variables;
 pub mod todo_write;
+mod variables;
 mod walk;
 pub mod web;
 pub mod workspace;

@@ -139,7 +139,7 @@ pub struct BoundaryFlags {
 /// What to do with the rules for shell commands.
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
-    /// List what was remembered for this project, and the commands that are known
+    /// List what was remembered for this project and its sessions, and the commands that are known
     List {
         /// For people, or for programs
         #[arg(long, value_enum, default_value_t)]
@@ -157,11 +157,14 @@ pub enum RulesCommand {
         #[arg(long, value_enum, default_value_t)]
         format: Form,
     },
-    /// Take back an approval that was remembered for this project
+    /// Take back an approval that was remembered for this project, or for a session
     Forget {
-        /// The first words of the commands: mvn test
+        /// The session that it was remembered for; the project when absent
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// What the list shows: the first words of the commands, for example mvn test
         #[arg(required = true)]
-        prefix: Vec<String>,
+        words: Vec<String>,
     },
 }
 

@@ -97,7 +97,8 @@ pub async fn run(
                 Ok(given) => work.resume_waiting(Decisions::to(&waiting.asks, given)).await,
             }
         };
-        attend(work, running, Some(Question { asks, reply }), printer, &mut terminal, &mut wants).await?;
+        let asked = Some(Question { asks, reply });
+        Box::pin(attend(work, running, asked, printer, &mut terminal, &mut wants)).await?;
     }
     loop {
         let line = match terminal.line(&format!("{}> ", work.mode.get().name())).await {
@@ -116,7 +117,7 @@ pub async fn run(
             }
             continue;
         }
-        attend(work, work.prompt(line), None, printer, &mut terminal, &mut wants).await?;
+        Box::pin(attend(work, work.prompt(line), None, printer, &mut terminal, &mut wants)).await?;
     }
 }
 

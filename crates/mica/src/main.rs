@@ -23,6 +23,7 @@ use crate::terminal::Terminal;
 use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
 
+mod approvals;
 mod cli;
 mod commands;
 mod config;

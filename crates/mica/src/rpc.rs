@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
-use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome};
+use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
 use mica_policy::mode::Mode;
 use mica_session::entry::Body;
 use serde::Deserialize;
@@ -115,6 +115,13 @@ enum Method {
         #[serde(default)]
         id: Value,
     },
+    /// What was remembered of approvals; with one of them, take it back.
+    Rules {
+        #[serde(default)]
+        forget: Option<Proposal>,
+        #[serde(default)]
+        id: Value,
+    },
     /// What the agent is doing.
     State {
         #[serde(default)]
@@ -150,6 +157,18 @@ impl Asked {
         let open = self.open();
         let ask = open.iter().find(|ask| ask.call.id == *call);
         let ask = ask.with_context(|| format!("nothing is asked about the call {call}"))?;
+        if answer.decision == Decision::Later {
+            bail!("say what is decided about the call {call}; until then its question stays open");
+        }
+        if let Some(picked) = answer.decision.remembers()
+            && ask.proposal(picked).is_none()
+        {
+            bail!(
+                "the question about {call} does not propose to remember {:?} for the {}; \"proposals\" has what it does",
+                picked.key,
+                picked.scope
+            );
+        }
         if answer.fits(&ask.shown) {
             return Ok(());
         }
@@ -174,9 +193,16 @@ impl Listener for Events {
     async fn event(&self, event: Event) {
         // Before it is told, so that no answer can come too early.
         match &event.kind {
-            EventKind::ApprovalAsked { ask } => self.asked.open().push(ask.clone()),
+            EventKind::ApprovalAsked { ask } => {
+                // A question that is asked again takes the place of the one before.
+                let mut open = self.asked.open();
+                open.retain(|other| other.call.id != ask.call.id);
+                open.push(ask.clone());
+            }
             EventKind::ApprovalGiven { call, .. } => self.asked.open().retain(|ask| ask.call.id != *call),
-            EventKind::RunStart | EventKind::RunEnd { .. } => self.asked.open().clear(),
+            EventKind::RunStart | EventKind::TurnEnd { .. } | EventKind::RunEnd { .. } => {
+                self.asked.open().clear();
+            }
             _ => {}
         }
         self.out.line(&json!({ "event": event }));
@@ -206,22 +232,24 @@ impl Asking {
         self.settle();
     }
 
-    /// Answers the question once all of its calls are decided, each for what it would run with.
+    /// Answers the question once all of its calls are decided, each for what it would run with; or one of them is to be
+    /// remembered, because the others may be covered by it.
     fn settle(&mut self) {
         let Some(question) = self.open.take() else { return };
         let decision = |ask: &Ask| {
             let answer = self.given.iter().find(|answer| answer.call == ask.call.id)?;
             answer.fits(&ask.shown).then(|| answer.decision.clone())
         };
-        let decided: Option<Vec<Decision>> = question.asks.iter().map(decision).collect();
-        match decided {
-            None => self.open = Some(question),
-            Some(decided) => {
-                self.given.clear();
-                // A run that was aborted meanwhile does not wait for it any more.
-                let _ = question.reply.send(decided);
-            }
+        let decided: Vec<Option<Decision>> = question.asks.iter().map(decision).collect();
+        let remembers = decided.iter().flatten().any(|decision| decision.remembers().is_some());
+        if !remembers && decided.iter().any(Option::is_none) {
+            self.open = Some(question);
+            return;
         }
+        self.given.clear();
+        let decided = decided.into_iter().map(|decision| decision.unwrap_or(Decision::Later)).collect();
+        // A run that was aborted meanwhile does not wait for it any more.
+        let _ = question.reply.send(decided);
     }
 }
 
@@ -322,6 +350,7 @@ impl Desk<'_> {
             Method::Approve { decisions, id } => (id, self.approve(decisions)),
             Method::Answer { call, answers, id } => (id, done(self.inquiries.answer(&call, answers))),
             Method::Decline { call, reason, id } => (id, done(self.inquiries.decline(&call, reason))),
+            Method::Rules { forget, id } => (id, self.rules(forget.as_ref()).await),
             Method::State { id } => (id, Ok(self.state())),
             Method::Mode { mode, id } => {
                 let mode = mode.parse::<Mode>().map_err(Into::into);
@@ -379,6 +408,13 @@ impl Desk<'_> {
             "todos": self.work.people.todos.get(),
             "notices": *self.work.notices,
         })
+    }
+
+    async fn rules(&self, forget: Option<&Proposal>) -> Result<Value> {
+        if let Some(approval) = forget {
+            self.work.approvals.forget(approval).await?;
+        }
+        Ok(json!({ "remembered": self.work.approvals.list() }))
     }
 
     fn model(&self) -> Value {

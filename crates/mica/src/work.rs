@@ -10,16 +10,20 @@ use mica_context::section::Rendered;
 use mica_context::spill::SpillLimits;
 use mica_context::{Spill, SpillFolder, WindowKeeper};
 use mica_domain::{Domain, DomainHooks};
+use mica_policy::FileGate;
 use mica_policy::budget::{Budget, Limits};
 use mica_policy::mode::{ModeGate, ModeSwitch};
 use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{Action, RuleGate, RuleSet, Subjects};
+use mica_policy::shell::ShellRules;
 use mica_policy::validate::SchemaGate;
 use mica_session::{Access, Session};
 use mica_tools::{Person, Workspace};
 
+use crate::approvals::KeptApprovals;
+use crate::approvals::project::ProjectFile;
 use crate::cli::RunFlags;
-use crate::commands::sessions;
+use crate::commands::{rules as shell_rules, sessions};
 use crate::config::Values;
 use crate::equipment::people::People;
 use crate::equipment::{self, Equipment};
@@ -39,6 +43,8 @@ pub struct Work {
     pub keeper: Option<Keeper>,
     /// How much it may do.
     pub mode: ModeSwitch,
+    /// What people allowed it and want remembered.
+    pub approvals: KeptApprovals,
     /// What keeps its window.
     pub window: Arc<WindowKeeper>,
     /// What it does together with a person.
@@ -98,6 +104,7 @@ impl Work {
             workspace = workspace.with_writable(plans)?;
         }
 
+        let approvals = KeptApprovals::open(keeper.as_ref(), ProjectFile::of(surroundings), &mut notices);
         let modes = Arc::new(KeptMode { switch: mode.clone(), keeper: keeper.clone() });
         let people = Arc::new(People::new(modes, keeper.as_ref(), person, &workspace, plans.as_deref())?);
         let mut equipment = Equipment::default();
@@ -140,9 +147,11 @@ impl Work {
             Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
             Arc::new(ModeGate::new(mode.clone(), people.table()?, people.plan_folder())),
         ];
+        hooks.push(Arc::new(file_gate(&approvals, surroundings)?));
         hooks.extend(equipment.hooks);
         hooks.push(Arc::new(RuleGate::new(rules)));
         hooks.push(Arc::clone(&domain) as Arc<dyn Hooks>);
+        hooks.push(Arc::new(approvals.clone()));
         hooks.extend(approver);
         if let Some(spill) = spill {
             hooks.push(Arc::new(Spill::new(spill, clock)));
@@ -161,7 +170,8 @@ impl Work {
             agent.listen(listener);
         }
         let models = Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice));
-        Ok(Self { agent, keeper, mode, window, people, notices: notices.into(), models, domain, makes })
+        let notices = notices.into();
+        Ok(Self { agent, keeper, mode, approvals, window, people, notices, models, domain, makes })
     }
 
     /// Runs from a prompt until the agent stops.
@@ -301,6 +311,13 @@ fn files() -> NamedArguments {
         .reads("file_read", "path")
         .changes("file_write", "path")
         .changes("file_edit", "path")
+}
+
+/// Who offers to remember a yes to a change, and lets changes through that were allowed so.
+fn file_gate(approvals: &KeptApprovals, surroundings: &Surroundings) -> Result<FileGate> {
+    let place = shell_rules::place(surroundings, &ShellRules::builtin()?);
+    let gate = FileGate::new(place, approvals.approvals().clone());
+    Ok(gate.tool("file_write", "path").tool("file_edit", "path"))
 }
 
 /// The session to write to: a new one, the newest of this folder, or a named one.

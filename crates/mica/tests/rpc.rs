@@ -92,9 +92,13 @@ fn mica(folder: &tempfile::TempDir, server: &ScriptedServer, arguments: &[&str])
 }
 
 async fn stage() -> (tempfile::TempDir, ScriptedServer) {
+    with(SCENARIO).await
+}
+
+async fn with(scenario: &str) -> (tempfile::TempDir, ScriptedServer) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("project")).unwrap();
-    (folder, ScriptedServer::start(Scenario::from_toml(SCENARIO).unwrap()).await.unwrap())
+    (folder, ScriptedServer::start(Scenario::from_toml(scenario).unwrap()).await.unwrap())
 }
 
 #[tokio::test]
@@ -127,4 +131,119 @@ async fn a_run_that_waits_is_answered_at_the_start() {
     pipe.send(r#"{"id": 2, "method": "resume", "decisions": [{"call": "call_1", "shown": "ba88d0d9da0b90f368abba1104f44ea2", "answer": "allow"}]}"#).await;
     pipe.expect(&json!({ "id": 2, "result": { "outcome": "completed" } })).await;
     assert_eq!(std::fs::read_to_string(folder.path().join("project/a.txt")).unwrap(), "mica\n");
+}
+
+const THREE: &str = r#"
+name = "three"
+[[turns]]
+steps = [
+  { call = { id = "one", name = "file_write", args = { path = "a.txt", content = "x" } } },
+  { call = { id = "two", name = "file_write", args = { path = "AGENTS.md", content = "x" } } },
+  { call = { id = "three", name = "file_write", args = { path = "c.txt", content = "x" } } },
+]
+[[turns]]
+steps = [{ text = "Done." }]
+[[turns]]
+steps = [{ call = { id = "four", name = "file_write", args = { path = "d.txt", content = "x" } } }]
+[[turns]]
+steps = [{ text = "Done again." }]
+[[turns]]
+steps = [{ call = { id = "five", name = "file_write", args = { path = "e.txt", content = "x" } } }]
+[[turns]]
+steps = [{ text = "Not that." }]
+"#;
+
+#[tokio::test]
+async fn a_yes_is_remembered_over_the_pipe() {
+    let (folder, server) = with(THREE).await;
+    let mut pipe = Pipe::open(mica(&folder, &server, &["rpc"]));
+    let proposal =
+        json!({ "scope": "session", "key": "file changes", "text": "all changes to files in this project" });
+    pipe.send(r#"{"id": 1, "method": "prompt", "text": "write"}"#).await;
+    let mut shown = Vec::new();
+    for (call, proposals) in
+        [("one", Some(json!([proposal]))), ("two", None), ("three", Some(json!([proposal])))]
+    {
+        let asked = json!({ "event": { "type": "approval_asked", "ask": { "call": { "id": call } } } });
+        let ask = pipe.expect(&asked).await["event"]["ask"].clone();
+        assert_eq!(ask.get("proposals"), proposals.as_ref(), "{ask}");
+        shown.push(ask["shown"].clone());
+    }
+    let decide = |id: u32, call: &str, shown: &Value, remember: &Value| {
+        let decision = json!({ "call": call, "shown": shown, "answer": "allow", "remember": remember });
+        json!({ "id": id, "method": "approve", "decisions": [decision] }).to_string()
+    };
+    // What the question does not propose is an error, and the question stays open.
+    for (call, shown, remember, words) in [
+        ("two", &shown[1], &proposal, "does not propose to remember \"file changes\" for the session"),
+        ("three", &shown[2], &json!({ "scope": "project", "key": "file changes" }), "for the project"),
+    ] {
+        pipe.send(&decide(2, call, shown, remember)).await;
+        let error = pipe.expect(&json!({ "id": 2, "error": { "message": "…" } })).await;
+        assert!(error["error"]["message"].as_str().unwrap().contains(words), "{error}");
+    }
+    pipe.send(r#"{"id": 3, "method": "approve", "decisions": [{"call": "one", "answer": "later"}]}"#).await;
+    pipe.expect(&json!({ "id": 3, "error": { "message": "…" } })).await;
+    // The last is answered first, by what names the proposal; the first is covered, and only the second is asked again.
+    pipe.send(&decide(4, "three", &shown[2], &json!({ "scope": "session", "key": "file changes" }))).await;
+    pipe.expect(&json!({ "id": 4, "result": {} })).await;
+    let given = |call: &str| json!({ "event": { "type": "approval_given", "call": call } });
+    let remembered = pipe.expect(&given("three")).await["event"]["decision"].clone();
+    assert_eq!(remembered["remember"]["key"], "file changes");
+    assert_eq!(pipe.expect(&given("one")).await["event"]["decision"], json!({ "answer": "allow" }));
+    pipe.expect(&json!({ "event": { "type": "approval_asked", "ask": { "call": { "id": "two" } } } })).await;
+    pipe.send(r#"{"id": 5, "method": "state"}"#).await;
+    pipe.expect(&json!({ "id": 5, "result": { "asks": [{ "call": { "id": "two" } }] } })).await;
+    pipe.send(
+        r#"{"id": 6, "method": "approve", "decisions": [{"call": "two", "answer": "deny", "reason": "no"}]}"#,
+    )
+    .await;
+    pipe.expect(&json!({ "id": 6, "result": {} })).await;
+    pipe.expect(&json!({ "id": 1, "result": { "outcome": "completed" } })).await;
+    pipe.send(r#"{"id": 7, "method": "prompt", "text": "more"}"#).await;
+    pipe.expect(&json!({ "id": 7, "result": { "outcome": "completed" } })).await;
+    pipe.send(r#"{"id": 8, "method": "rules"}"#).await;
+    pipe.expect(&json!({ "id": 8, "result": { "remembered": [proposal] } })).await;
+    let forget =
+        json!({ "id": 9, "method": "rules", "forget": { "scope": "session", "key": "file changes" } });
+    pipe.send(&forget.to_string()).await;
+    pipe.expect(&json!({ "id": 9, "result": { "remembered": [] } })).await;
+    pipe.send(&forget.to_string()).await;
+    pipe.expect(&json!({ "id": 9, "error": { "message": "file changes is not remembered" } })).await;
+    pipe.send(r#"{"id": 10, "method": "prompt", "text": "more"}"#).await;
+    pipe.expect(&json!({ "event": { "type": "approval_asked", "ask": { "call": { "id": "five" } } } })).await;
+    pipe.send(r#"{"id": 11, "method": "approve", "decisions": [{"call": "five", "answer": "deny", "reason": "no"}]}"#).await;
+    pipe.expect(&json!({ "id": 11, "result": {} })).await;
+    pipe.expect(&json!({ "id": 10, "result": { "outcome": "completed" } })).await;
+    let exists = |name: &str| folder.path().join("project").join(name).exists();
+    assert_eq!(
+        ["a.txt", "AGENTS.md", "c.txt", "d.txt", "e.txt"].map(exists),
+        [true, false, true, true, false]
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_waited_remembers_over_the_pipe() {
+    let (folder, server) = with(THREE).await;
+    let waits = mica(&folder, &server, &["-p", "write"]).stdin(Stdio::null()).output().await.unwrap();
+    assert_eq!(waits.status.code(), Some(4));
+    let mut pipe = Pipe::open(mica(&folder, &server, &["rpc", "--continue"]));
+    pipe.send(r#"{"id": 1, "method": "state"}"#).await;
+    let state = pipe.expect(&json!({ "id": 1, "result": { "asks": ["…", "…", "…"] } })).await;
+    let ask = &state["result"]["asks"][0];
+    let decisions = json!([
+        { "call": "one", "shown": ask["shown"], "answer": "allow", "remember": ask["proposals"][0] },
+        // Asked again, behind what was remembered.
+        { "call": "two", "answer": "later" },
+    ]);
+    pipe.send(&json!({ "id": 2, "method": "resume", "decisions": decisions }).to_string()).await;
+    pipe.expect(&json!({ "event": { "type": "approval_asked", "ask": { "call": { "id": "two" } } } })).await;
+    pipe.send(
+        r#"{"id": 3, "method": "approve", "decisions": [{"call": "two", "answer": "deny", "reason": "no"}]}"#,
+    )
+    .await;
+    pipe.expect(&json!({ "id": 3, "result": {} })).await;
+    pipe.expect(&json!({ "id": 2, "result": { "outcome": "completed" } })).await;
+    let exists = |name: &str| folder.path().join("project").join(name).exists();
+    assert_eq!(["a.txt", "AGENTS.md", "c.txt"].map(exists), [true, false, true]);
 }

@@ -33,6 +33,8 @@ impl Hooks for RuleGate {
             Action::Ask => Verdict::Ask {
                 reason: format!("The rule \"{rule}\" asks before {tool} runs this."),
                 rule: Some(rule),
+                // Whoever wrote the rule wants to be asked.
+                proposals: Vec::new(),
             },
             Action::Deny => Verdict::Deny {
                 reason: format!(

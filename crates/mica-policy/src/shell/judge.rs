@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::facts::{ShellFacts, is_below, tidied};
+use super::inside::stays;
 use super::options::{Given, read, read_with};
-use super::paths::Ground;
+use super::paths::{Ground, WRITE_PROJECT};
 use super::spec::{Effect, Role, Spec};
 use super::split::{Access, Command, Split, split_in};
 use super::state::{Dirs, State};
@@ -55,6 +56,15 @@ pub fn judge(command: &str, facts: &ShellFacts<'_>, rules: &ShellRules, mode: Mo
         _ => None,
     };
     Judgement { class, reason, rule, parts, split, effects, remember }
+}
+
+/// Whether writing a file asks for no other reason than that it is a file of the project.
+pub(super) fn is_ordinary_file(path: &str, facts: &ShellFacts<'_>, rules: &ShellRules) -> bool {
+    let dirs = Dirs::one(facts.root);
+    let mut findings = Vec::new();
+    let ground = Ground { facts, places: &rules.tables.places, dirs: &dirs };
+    ground.judge(&Arg::known(path), Role::Write, false, &mut findings);
+    !findings.is_empty() && findings.iter().all(|finding| finding.rule == WRITE_PROJECT)
 }
 
 /// Signs that show something else than what is run.
@@ -151,6 +161,7 @@ impl Judging<'_> {
             "assignment".clone_into(&mut found.rule);
         } else {
             self.argv(&command.argv, &around, &mut found);
+            found.prefix = found.prefix.filter(|_| stays(&command.argv, &around.dirs, self.facts));
         }
         let shown: Vec<String> = command.argv.iter().map(Arg::shown).collect();
         let mut all = std::mem::take(&mut found.inner);

@@ -7,6 +7,9 @@ use super::state::Dirs;
 use super::word::{Arg, Piece};
 use crate::places::{Places, fits};
 
+/// The rule that asks about files of the project for no other reason than that they are written.
+pub(super) const WRITE_PROJECT: &str = "write-project-files";
+
 /// What a path is judged with.
 pub(super) struct Ground<'a> {
     pub(super) facts: &'a ShellFacts<'a>,
@@ -221,7 +224,7 @@ impl Ground<'_> {
                 Finding::ask("delete-project-files", format!("it deletes or moves {shown}")).destructive(),
             );
         } else {
-            findings.push(Finding::ask("write-project-files", format!("it writes {shown}")));
+            findings.push(Finding::ask(WRITE_PROJECT, format!("it writes {shown}")));
         }
     }
 

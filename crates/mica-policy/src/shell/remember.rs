@@ -3,7 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use mica_agent::{Proposal, Scope};
 use serde::{Deserialize, Serialize};
+
+/// What the keys of remembered commands begin with.
+const KEY: &str = "shell: ";
 
 /// The first words of commands that were approved.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -36,25 +40,6 @@ impl FromStr for Prefix {
     }
 }
 
-/// For how long an approval is remembered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// Until the session ends.
-    Session,
-    /// In this project, until it is taken back.
-    Project,
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Scope::Session => "session",
-            Scope::Project => "project",
-        })
-    }
-}
-
 /// An approval that counts for later commands. It covers only what the tables would propose to remember: a prefix that
 /// somebody wrote by hand for an interpreter or a deletion covers nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -63,4 +48,18 @@ pub struct Remembered {
     pub prefix: Prefix,
     /// For how long.
     pub scope: Scope,
+}
+
+impl Remembered {
+    /// As it is proposed to people.
+    pub fn proposal(&self) -> Proposal {
+        let prefix = &self.prefix;
+        Proposal::new(self.scope, format!("{KEY}{prefix}"), format!("commands that begin with: {prefix}"))
+    }
+
+    /// What a proposal means, when it is about commands.
+    pub fn of(proposal: &Proposal) -> Option<Self> {
+        let prefix = proposal.key.strip_prefix(KEY)?.parse().ok()?;
+        Some(Self { prefix, scope: proposal.scope })
+    }
 }

@@ -1,17 +1,22 @@
 //! `mica rules`: what would happen with a shell command, and approvals that were remembered.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
+use mica_agent::Proposal;
 use mica_policy::Mode;
-use mica_policy::shell::{Class, Disk, Judgement, Place, Prefix, Remembered, Scope, ShellRules};
+use mica_policy::shell::{Class, Disk, Judgement, Place, Remembered, ShellRules};
+use mica_session::{Access, Summary};
 use serde_json::json;
 
+use super::sessions;
+use crate::approvals::project::{ProjectFile, Row};
+use crate::approvals::{name, session};
 use crate::cli::{Form, RulesCommand};
+use crate::render::question::plain;
 use crate::surroundings::Surroundings;
 
 /// The text to print.
@@ -25,8 +30,8 @@ pub fn run(command: &RulesCommand, mode: Option<&str>, surroundings: &Surroundin
         rules.remember(remembered);
     }
     match command {
-        RulesCommand::List { format } => Ok(list(&rules, *format)),
-        RulesCommand::Forget { prefix } => forget(&prefix.join(" ").parse()?, surroundings),
+        RulesCommand::List { format } => list(&rules, *format, surroundings),
+        RulesCommand::Forget { words, session } => forget(&words.join(" "), session.as_deref(), surroundings),
         RulesCommand::Judge { command: Some(command), format, .. } => {
             let judged = place(surroundings, &rules).judge(command, &rules, mode);
             Ok(match format {
@@ -89,24 +94,42 @@ fn shown(judged: &Judgement) -> String {
     out
 }
 
-fn list(rules: &ShellRules, format: Form) -> String {
+fn list(rules: &ShellRules, format: Form, surroundings: &Surroundings) -> Result<String> {
     let known = rules.known();
     let of = |class: Class| -> Vec<&str> {
         known.iter().filter(|(known, _)| *known == class).map(|(_, name)| *name).collect()
     };
+    let project = ProjectFile::of(surroundings).read()?;
+    let sessions = of_sessions(surroundings);
     if format == Form::Json {
+        let rows = |list: &[Proposal]| list.iter().map(Row::from).collect::<Vec<_>>();
+        let sessions: Vec<_> = sessions
+            .iter()
+            .map(|(summary, list)| {
+                json!({ "session": summary.id, "title": summary.title(), "remembered": rows(list) })
+            })
+            .collect();
         let all = json!({
-            "remembered": rules.remembered(),
+            "remembered": rows(&project), "sessions": sessions,
             "safe": of(Class::Safe), "ask": of(Class::Ask), "blocked": of(Class::Blocked),
         });
-        return format!("{all}\n");
+        return Ok(format!("{all}\n"));
     }
     let mut out = String::from("Remembered for this project:\n");
-    for remembered in rules.remembered() {
-        let _ = writeln!(out, "  {}", remembered.prefix);
+    for approval in &project {
+        let _ = writeln!(out, "  {}", short(approval));
     }
-    if rules.remembered().is_empty() {
+    if project.is_empty() {
         out.push_str("  nothing\n");
+    }
+    if !sessions.is_empty() {
+        out.push_str("\nRemembered for sessions of this project:\n");
+    }
+    for (summary, list) in &sessions {
+        let _ = writeln!(out, "  {}  {}", summary.id.short(), plain(summary.title()));
+        for approval in list {
+            let _ = writeln!(out, "    {}", short(approval));
+        }
     }
     for (class, title) in [
         (Class::Safe, "Run without asking, unless their options or files say otherwise"),
@@ -116,78 +139,68 @@ fn list(rules: &ShellRules, format: Form) -> String {
         let _ = writeln!(out, "\n{title}:\n  {}", of(class).join(" "));
     }
     out.push_str("\nCommands that are not listed are asked about.\n");
-    out
+    Ok(out)
 }
 
-fn forget(prefix: &Prefix, surroundings: &Surroundings) -> Result<String> {
-    let mut all = every(surroundings)?;
-    let here = all.entry(project(surroundings)).or_default();
-    let before = here.len();
-    here.retain(|remembered| remembered.prefix != *prefix);
-    if here.len() == before {
-        bail!("nothing is remembered for \"{prefix}\" in this project; `mica rules list` shows what is");
-    }
-    write(surroundings, &all)?;
-    Ok(format!("Commands that begin with \"{prefix}\" are asked about again.\n"))
+/// The sessions of this project that have something remembered. One that cannot be read is left out: `mica sessions list`
+/// names those.
+fn of_sessions(surroundings: &Surroundings) -> Vec<(Summary, Vec<Proposal>)> {
+    let sessions = sessions::folder(surroundings);
+    let listed = sessions.list(Some(&surroundings.folder)).sessions.into_iter();
+    let with = listed.filter_map(|summary| {
+        let list = session::of(&sessions.open(&summary.path, Access::Read).ok()?);
+        (!list.is_empty()).then_some((summary, list))
+    });
+    with.collect()
 }
 
-/// What was remembered for this project.
+/// How an approval is named here, and can be when it is taken back: commands by their first words.
+fn short(approval: &Proposal) -> String {
+    plain(&Remembered::of(approval).map_or_else(|| name(approval).to_owned(), |it| it.prefix.to_string()))
+}
+
+fn forget(words: &str, of: Option<&str>, surroundings: &Surroundings) -> Result<String> {
+    let find = |list: Vec<Proposal>| {
+        list.into_iter().find(|approval| short(approval) == words || approval.key == words)
+    };
+    let nothing = |place: &str| {
+        format!("nothing is remembered for \"{words}\" in this {place}; `mica rules list` shows what is")
+    };
+    let approval = match of {
+        None => {
+            let file = ProjectFile::of(surroundings);
+            let approval = find(file.read()?).with_context(|| nothing("project"))?;
+            file.forget(&approval)?;
+            approval
+        }
+        Some(id) => {
+            let sessions = sessions::folder(surroundings);
+            let path = sessions::find::session(&sessions, id)?;
+            let mut open = sessions.open(&path, Access::Write)?;
+            let approval = find(session::of(&open)).with_context(|| nothing("session"))?;
+            session::forget(&mut open, &approval)?;
+            approval
+        }
+    };
+    Ok(match Remembered::of(&approval) {
+        Some(it) => format!("Commands that begin with \"{}\" are asked about again.\n", it.prefix),
+        None => format!("Asked about again: {}.\n", name(&approval)),
+    })
+}
+
+/// The commands that were remembered for this project.
 ///
 /// # Errors
 /// When the file cannot be read.
 pub fn remembered(surroundings: &Surroundings) -> Result<Vec<Remembered>> {
-    Ok(every(surroundings)?.remove(&project(surroundings)).unwrap_or_default())
-}
-
-/// Remembers an approval for this project.
-///
-/// # Errors
-/// When the file cannot be written.
-#[allow(dead_code, reason = "for the tool that runs commands")]
-pub fn remember(prefix: Prefix, surroundings: &Surroundings) -> Result<()> {
-    let mut all = every(surroundings)?;
-    let here = all.entry(project(surroundings)).or_default();
-    let remembered = Remembered { prefix, scope: Scope::Project };
-    if !here.contains(&remembered) {
-        here.push(remembered);
-    }
-    write(surroundings, &all)
-}
-
-type Every = BTreeMap<String, Vec<Remembered>>;
-
-fn file(surroundings: &Surroundings) -> PathBuf {
-    surroundings.config.join("shell-approvals.json")
-}
-
-fn project(surroundings: &Surroundings) -> String {
-    surroundings.folder.display().to_string()
-}
-
-fn every(surroundings: &Surroundings) -> Result<Every> {
-    let file = file(surroundings);
-    match std::fs::read_to_string(&file) {
-        Ok(text) => serde_json::from_str(&text)
-            .with_context(|| format!("{} is damaged; mend or delete it", file.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Every::new()),
-        Err(error) => Err(error).with_context(|| format!("{} cannot be read", file.display())),
-    }
-}
-
-#[allow(clippy::disallowed_methods, reason = "the file of approvals is this module's own")]
-fn write(surroundings: &Surroundings, all: &Every) -> Result<()> {
-    let file = file(surroundings);
-    let text = serde_json::to_string_pretty(all)?;
-    std::fs::create_dir_all(&surroundings.config)
-        .and_then(|()| std::fs::write(&file, text))
-        .with_context(|| format!("{} cannot be written", file.display()))
+    Ok(ProjectFile::of(surroundings).read()?.iter().filter_map(Remembered::of).collect())
 }
 
 /// The place where commands of this project would run.
 pub fn place(surroundings: &Surroundings, rules: &ShellRules) -> Place {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
     let temp = surroundings.variable("TMPDIR").unwrap_or_else(|| "/tmp".to_owned());
-    let root = project(surroundings);
+    let root = surroundings.folder.display().to_string();
     let home = surroundings.variable("HOME").map(|home| real(Path::new(&home)));
     let disk = Arc::new(RealDisk { rules: rules.clone() });
     Place { cwd: root.clone(), root, temp: vec![real(Path::new(&temp))], home, disk }

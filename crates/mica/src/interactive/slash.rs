@@ -6,8 +6,10 @@ use mica_policy::mode::Mode;
 use mica_session::{Body, EntryId, Kind, Session};
 
 use super::text_of;
+use crate::approvals::name;
 use crate::commands::sessions::{self, find, tree};
 use crate::keeping::Keeper;
+use crate::render::question::plain;
 use crate::surroundings::Surroundings;
 use crate::terminal::{Input, Terminal};
 use crate::window;
@@ -24,6 +26,8 @@ const HELP: &str = "\
 /name TEXT         name this session
 /fork [ENTRY]      a new session with what was said until there
 /todos             what is to be done, as the agent keeps it
+/rules             what was remembered of your approvals
+/rules forget N    take one of them back
 /usage             what the last run took, and how full the window is
 /tools             what the model can call
 /model [NAME]      which model is asked, and where; or ask another one from now on
@@ -79,7 +83,7 @@ pub fn is_command(line: &str) -> bool {
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "help",
     "?",
     "quit",
@@ -94,6 +98,7 @@ const COMMANDS: [&str; 18] = [
     "name",
     "fork",
     "todos",
+    "rules",
     "usage",
     "tools",
     "model",
@@ -119,6 +124,7 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
             "the conversation is summarised before the next answer".to_owned()
         }
         "todos" => work.people.list(),
+        "rules" => rules(work, rest).await.unwrap_or_else(|error| format!("{error:#}")),
         "usage" => work.usage().await,
         "tools" => work.tools().await,
         "model" if rest.is_empty() => work.asked(),
@@ -128,6 +134,29 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
         },
         "session" => work.place(),
         other => format!("there is no command /{other}; /help lists them"),
+    }
+}
+
+/// What was remembered, by numbers, and taking it back.
+async fn rules(work: &Work, rest: &str) -> Result<String> {
+    let list = work.approvals.list();
+    let (verb, number) = split(rest);
+    match verb {
+        "" if list.is_empty() => Ok("nothing is remembered: a question offers what can be".to_owned()),
+        "" => {
+            let rows = list.iter().enumerate().map(|(index, approval)| {
+                format!("{}  this {}  {}", index + 1, approval.scope, plain(name(approval)))
+            });
+            Ok(rows.collect::<Vec<_>>().join("\n"))
+        }
+        "forget" => {
+            let index = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            let approval = index.and_then(|index| list.get(index));
+            let approval = approval.context("say which one: /rules forget N; /rules has the numbers")?;
+            work.approvals.forget(approval).await?;
+            Ok(format!("asked about again: {}", plain(name(approval))))
+        }
+        _ => bail!("/rules lists what is remembered, and /rules forget N takes it back"),
     }
 }
 

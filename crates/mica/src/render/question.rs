@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use mica_agent::{Ask, Preview};
+use mica_agent::{Ask, Preview, Proposal, Scope};
 use serde_json::Value;
 
 use super::text::brief;
@@ -49,8 +49,42 @@ pub fn question(ask: &Ask, length: Length, paint: Paint) -> String {
         answers = "[y]es, [n]o, [a]ll of it, or say what to do instead:";
     }
     let why = plain(ask.reason.trim_end_matches('.'));
-    let _ = write!(text, "\n  {why}.\n  {answers}");
+    let _ = write!(text, "\n  {why}.");
+    for (word, proposal) in choices(ask) {
+        let lasts = match proposal.scope {
+            Scope::Session => "for this session",
+            Scope::Project => "always in this project",
+        };
+        let _ = write!(text, "\n  [{word}] yes, and {lasts}: {}", plain(&proposal.text));
+    }
+    let _ = write!(text, "\n  {answers}");
     text
+}
+
+/// What can be answered to have something remembered: `s` for the session, `p` for the project; with a number where there
+/// is more than one.
+pub fn choices(ask: &Ask) -> Vec<(String, &Proposal)> {
+    let (mut session, mut project) = (0, 0);
+    let word = |proposal: &Proposal| {
+        let (letter, count) = match proposal.scope {
+            Scope::Session => ('s', &mut session),
+            Scope::Project => ('p', &mut project),
+        };
+        *count += 1;
+        if *count == 1 { letter.to_string() } else { format!("{letter}{count}") }
+    };
+    let words: Vec<String> = ask.proposals.iter().map(word).collect();
+    words.into_iter().zip(&ask.proposals).collect()
+}
+
+/// The proposal that a word stands for.
+pub fn picked<'a>(ask: &'a Ask, word: &str) -> Option<&'a Proposal> {
+    choices(ask).into_iter().find(|(choice, _)| choice == word).map(|(_, proposal)| proposal)
+}
+
+/// Whether a word would stand for a proposal in some question.
+pub fn is_choice(word: &str) -> bool {
+    word.strip_prefix(['s', 'p']).is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The call in one row: what, where, how much.

@@ -101,3 +101,26 @@ fn a_plan_is_shown_as_it_is_written() {
     );
     assert_eq!(short(&ask), "exit_plan_mode: Retries");
 }
+
+#[test]
+fn what_can_be_remembered_is_a_choice() {
+    let proposals = vec![
+        Proposal::new(Scope::Session, "a", "commands that begin with: mvn test"),
+        Proposal::new(Scope::Project, "b", "commands that begin with: mvn test"),
+        Proposal::new(Scope::Session, "c", "every\x1b[2J page"),
+    ];
+    let ask = ask("shell", json!({ "command": "mvn test" }), None).proposing(proposals);
+    assert_eq!(
+        question(&ask, Length::Short, Paint::Plain),
+        "shell\n  command: mvn test\n  It asks before it runs.\n  [s] yes, and for this session: commands that begin with: \
+         mvn test\n  [p] yes, and always in this project: commands that begin with: mvn test\n  [s2] yes, and for this \
+         session: every\\u{1b}[2J page\n  [y]es, [n]o, or say what to do instead:"
+    );
+    let key = |word: &str| picked(&ask, word).map(|proposal| proposal.key.as_str());
+    assert_eq!(
+        [key("s"), key("p"), key("s2"), key("p2"), key("x")],
+        [Some("a"), Some("b"), Some("c"), None, None]
+    );
+    let choices = ["s", "p", "s2", "p10", "", "so", "stop", "2s"].map(is_choice);
+    assert_eq!(choices, [true, true, true, true, false, false, false, false]);
+}
