@@ -98,7 +98,6 @@ impl WebError {
     /// What the model is told: what happened, and what to do instead.
     pub fn for_model(&self) -> String {
         let next = match self {
-            Self::Address { .. } => "",
             Self::Private { .. } => {
                 " It was not fetched. Do not try other ways to it. If the user wants it read, they can list the host under \
                  private_hosts in the [web] settings."
@@ -106,7 +105,7 @@ impl WebError {
             Self::Unknown { .. } => " Check the spelling of the host.",
             Self::Broken { .. } | Self::Late { .. } => " Try it once more, or use another source.",
             Self::Circle { .. } | Self::Astray { .. } | Self::Packed { .. } => " Use another source.",
-            Self::NoText { .. } | Self::Refused { .. } => "",
+            Self::Address { .. } | Self::NoText { .. } | Self::Refused { .. } => "",
             Self::Cancelled => " It changed nothing.",
         };
         let text = self.to_string();

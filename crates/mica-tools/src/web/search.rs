@@ -126,13 +126,13 @@ impl Tool for WebSearch {
         let count = args.count.unwrap_or(USUAL).clamp(1, self.limits.hits);
         let query = Query { words, count, site };
         let found = self.provider.search(&query, &cx.cancel).await?;
-        Ok(self.shown(&query, found))
+        Ok(self.shown(&query, &found))
     }
 }
 
 impl WebSearch {
-    fn shown(&self, query: &Query, found: Vec<Hit>) -> ToolOutput {
-        let hits: Vec<Hit> = found.into_iter().filter_map(|hit| self.tidy(hit)).take(query.count).collect();
+    fn shown(&self, query: &Query, found: &[Hit]) -> ToolOutput {
+        let hits: Vec<Hit> = found.iter().filter_map(|hit| self.tidy(hit)).take(query.count).collect();
         let details = json!({
             "query": query.words,
             "provider": self.provider.name(),
@@ -156,7 +156,7 @@ impl WebSearch {
     }
 
     /// A result in which every part is one line of text. One that leads nowhere is none.
-    fn tidy(&self, hit: Hit) -> Option<Hit> {
+    fn tidy(&self, hit: &Hit) -> Option<Hit> {
         let url = Url::parse(hit.url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let line = |text: &str, most: usize| {
             // Services mark the words that were found with elements of HTML.

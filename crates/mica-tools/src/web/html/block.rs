@@ -82,8 +82,7 @@ impl Blocks<'_> {
                 }
             }
             "ul" | "ol" | "menu" => self.list(id),
-            "dl" => self.children(id),
-            "dt" => {
+            "dt" | "summary" => {
                 let words = self.all_words(id);
                 if !words.is_empty() {
                     self.out.block(&format!("**{}**", words.replace("**", "")));
@@ -97,12 +96,6 @@ impl Blocks<'_> {
             "pre" => self.code(id),
             "hr" => self.out.block("---"),
             "table" => table::write(self, id),
-            "summary" => {
-                let words = self.all_words(id);
-                if !words.is_empty() {
-                    self.out.block(&format!("**{}**", words.replace("**", "")));
-                }
-            }
             "a" => {
                 let before = self.link.replace(id);
                 self.children(id);

@@ -178,7 +178,7 @@ impl Tree {
                 break;
             }
             match token {
-                Ok(Token::StartTag(tag)) => builder.start(tag),
+                Ok(Token::StartTag(tag)) => builder.start(&tag),
                 Ok(Token::EndTag(tag)) => builder.end(&tag),
                 Ok(Token::String(text)) => builder.text(&text),
                 Ok(_) => {}
@@ -301,7 +301,7 @@ impl Builder {
         }
     }
 
-    fn start(&mut self, tag: StartTag<()>) {
+    fn start(&mut self, tag: &StartTag<()>) {
         let Some(name) = known(&tag.name) else { return };
         if TABLE_PARTS.contains(&name) && self.nearest(&["table"], &[]).is_none() {
             return;
