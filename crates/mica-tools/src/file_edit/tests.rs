@@ -169,7 +169,8 @@ async fn what_is_nearly_there_is_replaced_only_once() {
 #[test]
 fn edits_of_texts() {
     let done = edited("a b", "b", "c", false).unwrap();
-    assert_eq!((done.text.as_str(), done.places.as_slice(), done.exact), ("a c", &[2..3][..], true));
+    assert_eq!((done.text.as_str(), done.exact, done.places.len()), ("a c", true, 1));
+    assert_eq!(done.places.first(), Some(&(2..3)));
     assert!(edited("a", "", "c", false).is_err() && edited("a", "b", "c", true).is_err());
 }
 

@@ -127,7 +127,7 @@ fn all_of_them() {
     assert!(matches!(many, Err(NotFound::Ambiguous(places)) if places.len() == MANY));
     assert_eq!(all("a\r\nb\r\na\r\nb\r\n", "a\nb\n", "x\n"), [0..6, 6..12]);
     // What is not exact is replaced where it is the only one.
-    assert_eq!(all("  a\n  b\n", "a\nb\n", "c\n"), [0..8]);
+    assert_eq!(all("  a\n  b\n", "a\nb\n", "c\n").first(), Some(&(0..8)));
     let many = find("  a\n  b\n  a\n  b\n", "a\nb\n", "c\n", Count::All);
     assert_eq!(many, Err(NotFound::Inexact(vec![0, 8])));
 }

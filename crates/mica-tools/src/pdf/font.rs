@@ -213,6 +213,9 @@ fn glyph(name: &[u8]) -> Option<String> {
     if let (Some(letter), None) = (letters.next(), letters.next()) {
         return Some(letter.to_string());
     }
+    if matches!(name, "space" | "nbspace") {
+        return Some(" ".to_owned());
+    }
     let known = GLYPHS.lines().find_map(|line| line.split_once(' ').filter(|(known, _)| *known == name));
     if let Some((_, letter)) = known {
         return Some(letter.to_owned());
