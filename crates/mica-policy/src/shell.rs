@@ -8,6 +8,7 @@
 
 pub mod facts;
 mod gate;
+mod given;
 mod judge;
 mod options;
 mod parse;
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 pub use facts::{Disk, ShellFacts, Unseen};
 pub use gate::{Place, ShellGate};
+pub use given::Given;
 pub use judge::judge;
 pub use remember::{BadPrefix, Prefix, Remembered, Scope};
 pub use spec::BadTables;

@@ -1,13 +1,14 @@
 //! The gate in front of the tool that runs commands.
 
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use mica_agent::hooks::Gated;
-use mica_agent::{Context, Hooks, Verdict};
+use mica_agent::{Args, Context, Hooks, Verdict};
 use serde_json::Value;
 
-use super::{Class, Disk, Judgement, Remembered, ShellFacts, ShellRules, judge};
+use super::facts::{is_below, tidied};
+use super::{Class, Disk, Given, Judgement, Remembered, ShellFacts, ShellRules, judge};
 use crate::{Mode, ModeSwitch};
 
 /// The place where commands run, owned. [`ShellFacts`] borrows from it.
@@ -38,6 +39,16 @@ impl Place {
         };
         judge(command, &facts, rules, mode)
     }
+
+    /// The same place with another working directory: a path below the project, or relative to it. None when it leads
+    /// out of the project.
+    pub fn inside(&self, folder: &str) -> Option<Self> {
+        let path =
+            if folder.starts_with('/') { folder.to_owned() } else { format!("{}/{folder}", self.root) };
+        let path = tidied(&path);
+        let real = self.disk.real(&path).map_or(path, |real| tidied(&real));
+        is_below(&real, &self.root).then(|| Self { cwd: real, ..self.clone() })
+    }
 }
 
 /// Judges the calls of one tool by the command in one of its arguments. Clones share what is remembered.
@@ -45,47 +56,161 @@ impl Place {
 pub struct ShellGate {
     tool: String,
     argument: String,
+    folder: Option<String>,
+    network: Option<(String, Vec<String>)>,
     place: Place,
     rules: Arc<RwLock<ShellRules>>,
+    given: Arc<Given>,
     mode: ModeSwitch,
 }
 
 impl ShellGate {
     /// A gate for the tool of this name, whose argument `argument` holds the command.
     pub fn new(tool: &str, argument: &str, place: Place, rules: ShellRules, mode: ModeSwitch) -> Self {
-        let rules = Arc::new(RwLock::new(rules));
-        Self { tool: tool.to_owned(), argument: argument.to_owned(), place, rules, mode }
+        Self {
+            tool: tool.to_owned(),
+            argument: argument.to_owned(),
+            folder: None,
+            network: None,
+            place,
+            rules: Arc::new(RwLock::new(rules)),
+            given: Arc::default(),
+            mode,
+        }
+    }
+
+    /// Says which argument holds the working directory, if a call names one.
+    #[must_use]
+    pub fn with_folder(mut self, argument: &str) -> Self {
+        self.folder = Some(argument.to_owned());
+        self
+    }
+
+    /// Says which argument holds the hosts that a call wants to reach, and which of them nobody is asked about.
+    #[must_use]
+    pub fn with_network(mut self, argument: &str, granted: Vec<String>) -> Self {
+        self.network = Some((argument.to_owned(), granted));
+        self
+    }
+
+    /// Goes by rules that people gave beforehand, too.
+    #[must_use]
+    pub fn with_given(mut self, given: Given) -> Self {
+        given.remember_in(&mut self.rules.write().unwrap_or_else(PoisonError::into_inner));
+        self.given = Arc::new(given);
+        self
     }
 
     /// Judges a command as a call would be.
     pub fn judge(&self, command: &str) -> Judgement {
-        // A writer that panicked has left whole rules: they are replaced, never half written.
-        let rules = self.rules.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        self.place.judge(command, &rules, self.mode.get())
+        self.judge_at(&self.place, command, self.mode.get())
+    }
+
+    /// Whether a command only looks, as far as that is evident: what every mode lets through, or asks about only because
+    /// of what it reads. `folder` is its working directory, below the project.
+    pub fn only_looks(&self, command: &str, folder: &str) -> bool {
+        let place = self.place.inside(folder);
+        place.is_some_and(|place| {
+            let judged = self.judge_at(&place, command, Mode::Ask);
+            judged.class != Class::Blocked && judged.effects.writes.is_empty() && !judged.effects.network
+        })
     }
 
     /// Remembers an approval from now on.
     pub fn remember(&self, remembered: Remembered) {
-        self.rules.write().unwrap_or_else(std::sync::PoisonError::into_inner).remember(remembered);
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).remember(remembered);
     }
 
-    fn verdict(&self, args: &mica_agent::Args) -> Verdict {
+    /// The rules that people gave beforehand.
+    pub fn given(&self) -> &Given {
+        &self.given
+    }
+
+    fn judge_at(&self, place: &Place, command: &str, mode: Mode) -> Judgement {
+        // A writer that panicked has left whole rules: they are replaced, never half written.
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        place.judge(command, &rules, mode)
+    }
+
+    fn verdict(&self, args: &Args) -> Verdict {
+        self.judged(args).unwrap_or_else(|reason| Verdict::Deny {
+            reason: format!("{} was not run: {reason}", self.tool),
+            rule: None,
+        })
+    }
+
+    fn judged(&self, args: &Args) -> Result<Verdict, String> {
         let Some(Value::String(command)) = args.get(&self.argument) else {
-            return Verdict::Deny {
-                reason: format!("{} was not run: its argument {} is no text.", self.tool, self.argument),
-                rule: None,
-            };
+            return Err(format!("its argument {} is no text.", self.argument));
         };
-        let judged = self.judge(command);
-        let rule = Some(judged.rule);
-        match judged.class {
-            Class::Safe => Verdict::Allow,
-            Class::Ask => Verdict::Ask { reason: judged.reason, rule },
-            Class::Blocked => Verdict::Deny {
-                reason: format!("The command was not run: {} Do not try to get around it.", judged.reason),
-                rule,
-            },
+        let place = self.place_of(args)?;
+        let hosts = self.hosts_of(args)?;
+        let judged = self.judge_at(&place, command, self.mode.get());
+        if let Some(rule) = self.given.denies(&judged) {
+            let rule = format!("deny {}({rule})", self.tool);
+            return Ok(Verdict::Deny {
+                reason: format!(
+                    "The command was not run: the rule \"{rule}\" forbids it. Do not try to get around it. Go on without \
+                     it, or tell the user what you need it for."
+                ),
+                rule: Some(rule),
+            });
         }
+        let rule = Some(judged.rule.clone());
+        let asked = match judged.class {
+            Class::Blocked => {
+                let reason =
+                    format!("The command was not run: {} Do not try to get around it.", judged.reason);
+                return Ok(Verdict::Deny { reason, rule });
+            }
+            Class::Ask if !self.given.allows(command, &judged) => Some(judged.reason),
+            Class::Ask | Class::Safe => None,
+        };
+        if hosts.is_empty() {
+            return Ok(asked.map_or(Verdict::Allow, |reason| Verdict::Ask { reason, rule }));
+        }
+        let mode = self.mode.get();
+        if mode != Mode::Edit {
+            let reason = format!("The command was not run: commands reach no network in {mode} mode.");
+            return Ok(Verdict::Deny { reason, rule: Some(format!("mode.{mode}")) });
+        }
+        if asked.is_none() && self.given.allows_everything() {
+            return Ok(Verdict::Allow);
+        }
+        let wants = format!("It wants to reach {}.", hosts.join(", "));
+        Ok(Verdict::Ask {
+            reason: asked.map_or(wants.clone(), |reason| format!("{reason} {wants}")),
+            rule: Some("network".to_owned()),
+        })
+    }
+
+    /// Where a call runs.
+    fn place_of(&self, args: &Args) -> Result<Place, String> {
+        match self.folder.as_ref().and_then(|argument| Some((argument, args.get(argument)?))) {
+            None | Some((_, Value::Null)) => Ok(self.place.clone()),
+            Some((_, Value::String(folder))) => self.place.inside(folder).ok_or_else(|| {
+                format!("{folder:?} is outside of the project, and commands run inside. Give a folder of it.")
+            }),
+            Some((argument, _)) => Err(format!("its argument {argument} is no text.")),
+        }
+    }
+
+    /// The hosts of a call that a person is asked about.
+    fn hosts_of(&self, args: &Args) -> Result<Vec<String>, String> {
+        let Some((argument, granted)) = &self.network else { return Ok(Vec::new()) };
+        let hosts = match args.get(argument) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(hosts)) => hosts,
+            Some(_) => return Err(format!("its argument {argument} is no list of hosts.")),
+        };
+        let texts: Option<Vec<&str>> = hosts.iter().map(Value::as_str).collect();
+        let texts =
+            texts.ok_or_else(|| format!("its argument {argument} has something in it that is no text."))?;
+        Ok(texts
+            .into_iter()
+            .filter(|host| !granted.iter().any(|known| known == host))
+            .map(str::to_owned)
+            .collect())
     }
 }
 
@@ -95,3 +220,6 @@ impl Hooks for ShellGate {
         if gated.spec.name == self.tool { self.verdict(&gated.args) } else { Verdict::Pass }
     }
 }
+
+#[cfg(test)]
+mod tests;
