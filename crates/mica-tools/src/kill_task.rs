@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::arguments::read;
+use crate::file_use::FileUse;
 use crate::task_output::touched;
 use crate::tasks::{Stop, TaskState, Tasks, Until};
 
@@ -71,7 +72,9 @@ impl Tool for KillTask {
                 format!("{id} was told to stop, and has not ended yet. Look again in a moment.")
             }
         };
-        Ok(ToolOutput::text(said).with_details(json!({ "task": reading.task })))
+        let mut details = json!({ "task": reading.task });
+        FileUse { read: Vec::new(), changed: reading.changed }.tell(&mut details);
+        Ok(ToolOutput::text(said).with_details(details))
     }
 }
 

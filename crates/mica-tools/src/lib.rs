@@ -1,11 +1,11 @@
-//! Generic tools: files and search, inside one workspace.
+//! Generic tools: files, search and commands, inside one workspace.
 //!
 //! It must not know: any domain, user interface or provider. It reads no environment, no home folder and no clock; it
 //! touches no file outside of the folders it is given, and changes files in one module (`store`).
 //!
 //! Its nouns: a [`Workspace`] is the folder that tools work in, the tools are [`FileRead`], [`FileWrite`], [`FileEdit`],
 //! [`Grep`], [`Glob`] and [`ListDir`], a [`Journal`] is told what they change, and a [`FileUse`] which files a call used.
-//! [`Tasks`] are work that outlives the call that began it; [`TaskOutput`] and [`KillTask`] are the tools for them.
+//! [`Shell`] runs commands on a [`Ground`]. [`Tasks`] are work that outlives the call that began it; [`TaskOutput`] and [`KillTask`] are the tools for them.
 //!
 //! ```
 //! use mica_agent::ToolSet;
@@ -46,9 +46,11 @@ mod near;
 mod nearest;
 mod open;
 mod pattern;
+mod plain;
 mod preview;
 pub mod resolve;
 mod seen;
+pub mod shell;
 mod store;
 pub mod task_output;
 pub mod tasks;
@@ -76,6 +78,7 @@ pub use kill_task::KillTask;
 pub use limits::Limits;
 pub use list_dir::ListDir;
 pub use resolve::{Found, Place};
+pub use shell::{Ground, Shell, ShellSettings};
 pub use task_output::TaskOutput;
 pub use tasks::{Ending, Feed, TaskError, TaskId, TaskInfo, TaskKind, TaskLimits, TaskState, Tasks};
 pub use workspace::{Durability, Workspace};

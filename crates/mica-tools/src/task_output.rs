@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::arguments::read;
+use crate::file_use::FileUse;
 use crate::tasks::{Reading, TaskState, Tasks, Until};
 
 /// The name models call it by.
@@ -106,7 +107,9 @@ impl Tool for TaskOutput {
         if args.wait_seconds.is_some_and(|wanted| wanted > LONGEST) && !reading.task.state.has_ended() {
             text.push_str(&format!("\n[waited {LONGEST} s, which is the longest]"));
         }
-        Ok(ToolOutput::text(text).with_details(json!({ "task": reading.task })))
+        let mut details = json!({ "task": reading.task });
+        FileUse { read: Vec::new(), changed: reading.changed }.tell(&mut details);
+        Ok(ToolOutput::text(text).with_details(details))
     }
 }
 

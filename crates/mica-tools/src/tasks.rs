@@ -164,6 +164,8 @@ pub struct Reading {
     pub rest: String,
     /// Where to read on next time.
     pub next: u64,
+    /// Files that it changed, as far as its owner knows. Told to the first who reads of them.
+    pub changed: Vec<PathBuf>,
 }
 
 /// What to wait for.
@@ -225,6 +227,8 @@ struct Work {
     ended: Option<SystemTime>,
     /// Whether somebody was told of the end.
     is_told: bool,
+    /// Files that it changed and nobody was told of.
+    changed: Vec<PathBuf>,
 }
 
 /// Nothing here is left half changed by a panic: texts are appended, states replaced.
@@ -245,6 +249,11 @@ impl Tasks {
     pub fn new(folder: Arc<SpillFolder>, clock: Clock, limits: TaskLimits) -> Self {
         let logs = Logs { folder, clock };
         Self { shared: Arc::new(Shared { logs, limits, table: Mutex::default() }) }
+    }
+
+    /// A transcript of something that is no task, with a log in the same folder when it needs one.
+    pub(crate) fn transcript(&self, of: &str) -> Transcript {
+        Transcript::new(self.shared.limits.ends, self.shared.logs.clone(), of)
     }
 
     /// Begins a task. `cancel` fires when it should stop; whoever does the work listens to it, and tells through the feed
@@ -280,7 +289,8 @@ impl Tasks {
         let mut transcript = Transcript::new(self.shared.limits.ends, logs.clone(), id.as_str());
         // Now, so that the number is taken on disk, too: a session that is opened again counts on from there.
         transcript.open_log();
-        let work = Work { transcript, state: TaskState::Running, ended: None, is_told: false };
+        let work =
+            Work { transcript, state: TaskState::Running, ended: None, is_told: false, changed: Vec::new() };
         let task = Arc::new(Task {
             id,
             title: title.into(),
@@ -315,7 +325,8 @@ impl Tasks {
         let part = work.transcript.since(from);
         let rest = if part.left_out > 0 { work.transcript.rest() } else { String::new() };
         let (text, left_out, next) = (part.text, part.left_out, work.transcript.total());
-        Ok(Reading { task: TaskInfo { state, ..info }, text, left_out, rest, next })
+        let changed = std::mem::take(&mut work.changed);
+        Ok(Reading { task: TaskInfo { state, ..info }, text, left_out, rest, next, changed })
     }
 
     /// Waits for news or the end, as long as it is given. Returns early, without an error, when `cancel` fires.

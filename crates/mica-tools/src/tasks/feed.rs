@@ -1,5 +1,6 @@
 //! The owner's side of a task: tells what is printed and how it ended.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -30,6 +31,13 @@ impl Feed {
     pub fn append(&self, text: &str) {
         if !text.is_empty() {
             self.task.change(|work| work.transcript.append(text));
+        }
+    }
+
+    /// Tells which files it changed, by canonical path.
+    pub fn changed(&self, files: Vec<PathBuf>) {
+        if !files.is_empty() {
+            self.task.change(|work| work.changed.extend(files));
         }
     }
 
