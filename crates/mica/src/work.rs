@@ -21,7 +21,8 @@ use mica_tools::Workspace;
 use crate::cli::RunFlags;
 use crate::commands::sessions;
 use crate::config::Values;
-use crate::equipment::Equipment;
+use crate::equipment::scratch::Scratch;
+use crate::equipment::{Equipment, Outfit, of_commands};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
 use crate::reach::{self, Reach};
@@ -48,6 +49,8 @@ pub struct Work {
     pub(crate) domain: Arc<DomainHooks>,
     /// What the domain is made from.
     pub(crate) makes: Arc<Makes>,
+    /// Where output goes when no session is kept.
+    _scratch: Arc<Scratch>,
 }
 
 /// What an agent is put together from.
@@ -87,17 +90,27 @@ impl Work {
                 Some(Arc::new(SpillFolder::new(folder, SpillLimits::default())))
             }
         };
-        if let Some(spill) = &spill {
-            workspace = workspace.with_readable(spill.root())?;
-        }
+        let scratch = Scratch::new(&surroundings.data);
+        let logs = spill
+            .clone()
+            .unwrap_or_else(|| Arc::new(SpillFolder::new(scratch.path(), SpillLimits::default())));
+        workspace = workspace.with_readable(logs.root())?;
 
-        let equipment = Equipment::default();
+        let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
+        let equipment = Equipment::find(&Outfit {
+            workspace: &workspace,
+            values,
+            flags,
+            surroundings,
+            mode: &mode,
+            logs,
+            clock: Arc::clone(&clock),
+        })?;
         let makes = Arc::new(Makes::find(workspace, equipment.capabilities, values, surroundings)?);
         let domain = Arc::new(remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = Makes::texts(&domain)?;
         makes.turn_is(prompt.turn());
 
-        let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
         let turn = Arc::clone(&makes);
         let sections = move |_: &mica_context::section::ToolNames| vec![Rendered::turn("turn", turn.turn())];
         let mut window =
@@ -120,10 +133,15 @@ impl Work {
         }
 
         let rules = rules(values, flags, surroundings)?;
+        let mut polls = RuleSet::new(Subjects::new());
+        for tool in &equipment.polls {
+            polls = polls.and(Action::Allow, tool)?;
+        }
+        let modes = equipment.exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except);
         let mut hooks: Vec<Arc<dyn Hooks>> = vec![
             Arc::new(SchemaGate::new()),
-            Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
-            Arc::new(ModeGate::new(mode.clone(), ModeTable::builtin(), None)),
+            Arc::new(RepeatGuard::new(Patience::default(), polls.clone())),
+            Arc::new(ModeGate::new(mode.clone(), modes, None)),
         ];
         hooks.extend(equipment.hooks);
         hooks.push(Arc::new(RuleGate::new(rules)));
@@ -135,7 +153,7 @@ impl Work {
         if let Some(keeper) = &keeper {
             hooks.push(Arc::new(keeper.clone()));
         }
-        hooks.push(Arc::new(Budget::new(limits(values), RuleSet::new(Subjects::new()))));
+        hooks.push(Arc::new(Budget::new(limits(values), polls)));
         hooks.push(window.clone());
 
         let agent = Agent::new(context, hooks);
@@ -146,7 +164,17 @@ impl Work {
             agent.listen(listener);
         }
         let models = Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice));
-        Ok(Self { agent, keeper, mode, window, notices: notices.into(), models, domain, makes })
+        Ok(Self {
+            agent,
+            keeper,
+            mode,
+            window,
+            notices: notices.into(),
+            models,
+            domain,
+            makes,
+            _scratch: Arc::new(scratch),
+        })
     }
 
     /// Runs from a prompt until the agent stops.
@@ -327,10 +355,12 @@ fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Resu
         .path("file_write", "path")
         .path("file_edit", "path");
     let mut rules = RuleSet::new(subjects);
-    for rule in &values.deny {
+    // Those about commands are held against commands as they are read, by the judge of commands.
+    let others = |rule: &&String| of_commands(rule).is_none();
+    for rule in values.deny.iter().filter(others) {
         rules = rules.and(Action::Deny, rule)?;
     }
-    for rule in &values.allow {
+    for rule in values.allow.iter().filter(others) {
         rules = rules.and(Action::Allow, rule)?;
     }
     if flags.yes {

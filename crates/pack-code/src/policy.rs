@@ -20,6 +20,20 @@ const LINES: &[(&[&str], &str)] = &[
         &["file_read", "file_edit"],
         "After a failed edit, read that part of the file again before the next try.",
     ),
+    (
+        &["shell"],
+        "Use `shell` for builds, tests, version control and the project's own programs. Do not read, list, search or \
+         change files with it when there is a tool for that.",
+    ),
+    (
+        &["shell", "task_output", "kill_task"],
+        "Start servers and long builds with `shell` in the background, go on with other work, look with `task_output`, and \
+         end with `kill_task` what is no longer needed.",
+    ),
+    (
+        &["shell", "file_edit"],
+        "After a change, run the checks or tests that the project has, and read what they say.",
+    ),
 ];
 
 /// Said when nothing can be changed.
@@ -60,5 +74,7 @@ mod tests {
              instead."
         );
         assert!(!text(&["file_edit"]).contains("file_write"));
+        assert!(!text(&["file_edit", "task_output"]).contains("shell"));
+        assert!(!text(&["file_edit", "shell"]).contains("task_output"));
     }
 }

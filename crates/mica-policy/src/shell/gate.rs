@@ -1,6 +1,6 @@
 //! The gate in front of the tool that runs commands.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use mica_agent::hooks::Gated;
@@ -51,6 +51,9 @@ impl Place {
     }
 }
 
+type Made = Result<RwLock<ShellRules>, String>;
+type Make = Box<dyn FnOnce() -> Made + Send + Sync>;
+
 /// Judges the calls of one tool by the command in one of its arguments. Clones share what is remembered.
 #[derive(Clone)]
 pub struct ShellGate {
@@ -59,22 +62,38 @@ pub struct ShellGate {
     folder: Option<String>,
     network: Option<(String, Vec<String>)>,
     place: Place,
-    rules: Arc<RwLock<ShellRules>>,
+    /// Read when the first command is judged: most programs start and end without one.
+    rules: Arc<LazyLock<Made, Make>>,
     given: Arc<Given>,
+    /// Whether what was given is in the rules.
+    has_given: Arc<OnceLock<()>>,
     mode: ModeSwitch,
 }
 
 impl ShellGate {
     /// A gate for the tool of this name, whose argument `argument` holds the command.
     pub fn new(tool: &str, argument: &str, place: Place, rules: ShellRules, mode: ModeSwitch) -> Self {
+        Self::lazy(tool, argument, place, || Ok(rules), mode)
+    }
+
+    /// The same with rules that are read when the first command is judged. When they cannot be, nothing is run.
+    pub fn lazy(
+        tool: &str,
+        argument: &str,
+        place: Place,
+        rules: impl FnOnce() -> Result<ShellRules, String> + Send + Sync + 'static,
+        mode: ModeSwitch,
+    ) -> Self {
+        let make: Make = Box::new(move || rules().map(RwLock::new));
         Self {
             tool: tool.to_owned(),
             argument: argument.to_owned(),
             folder: None,
             network: None,
             place,
-            rules: Arc::new(RwLock::new(rules)),
+            rules: Arc::new(LazyLock::new(make)),
             given: Arc::default(),
+            has_given: Arc::default(),
             mode,
         }
     }
@@ -96,13 +115,16 @@ impl ShellGate {
     /// Goes by rules that people gave beforehand, too.
     #[must_use]
     pub fn with_given(mut self, given: Given) -> Self {
-        given.remember_in(&mut self.rules.write().unwrap_or_else(PoisonError::into_inner));
         self.given = Arc::new(given);
+        self.has_given = Arc::default();
         self
     }
 
     /// Judges a command as a call would be.
-    pub fn judge(&self, command: &str) -> Judgement {
+    ///
+    /// # Errors
+    /// In words, when the rules cannot be read.
+    pub fn judge(&self, command: &str) -> Result<Judgement, String> {
         self.judge_at(&self.place, command, self.mode.get())
     }
 
@@ -111,14 +133,17 @@ impl ShellGate {
     pub fn only_looks(&self, command: &str, folder: &str) -> bool {
         let place = self.place.inside(folder);
         place.is_some_and(|place| {
-            let judged = self.judge_at(&place, command, Mode::Ask);
-            judged.class != Class::Blocked && judged.effects.writes.is_empty() && !judged.effects.network
+            self.judge_at(&place, command, Mode::Ask).is_ok_and(|judged| {
+                judged.class != Class::Blocked && judged.effects.writes.is_empty() && !judged.effects.network
+            })
         })
     }
 
-    /// Remembers an approval from now on.
+    /// Remembers an approval from now on. Rules that cannot be read remember nothing, and allow nothing either.
     pub fn remember(&self, remembered: Remembered) {
-        self.rules.write().unwrap_or_else(PoisonError::into_inner).remember(remembered);
+        if let Ok(rules) = self.rules() {
+            rules.write().unwrap_or_else(PoisonError::into_inner).remember(remembered);
+        }
     }
 
     /// The rules that people gave beforehand.
@@ -126,10 +151,18 @@ impl ShellGate {
         &self.given
     }
 
-    fn judge_at(&self, place: &Place, command: &str, mode: Mode) -> Judgement {
+    fn rules(&self) -> Result<&RwLock<ShellRules>, String> {
+        let rules = (**self.rules).as_ref().map_err(Clone::clone)?;
+        self.has_given.get_or_init(|| {
+            self.given.remember_in(&mut rules.write().unwrap_or_else(PoisonError::into_inner));
+        });
+        Ok(rules)
+    }
+
+    fn judge_at(&self, place: &Place, command: &str, mode: Mode) -> Result<Judgement, String> {
         // A writer that panicked has left whole rules: they are replaced, never half written.
-        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        place.judge(command, &rules, mode)
+        let rules = self.rules()?.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(place.judge(command, &rules, mode))
     }
 
     fn verdict(&self, args: &Args) -> Verdict {
@@ -145,7 +178,9 @@ impl ShellGate {
         };
         let place = self.place_of(args)?;
         let hosts = self.hosts_of(args)?;
-        let judged = self.judge_at(&place, command, self.mode.get());
+        let judged = self
+            .judge_at(&place, command, self.mode.get())
+            .map_err(|reason| format!("the rules for commands cannot be read: {reason}."))?;
         if let Some(rule) = self.given.denies(&judged) {
             let rule = format!("deny {}({rule})", self.tool);
             return Ok(Verdict::Deny {

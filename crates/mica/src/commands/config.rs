@@ -9,13 +9,23 @@ use crate::config::{self, Config};
 use crate::surroundings::Surroundings;
 
 /// What settings are for. What a key says by itself is not here.
-const ABOUT: [(&str, &str); 6] = [
+const ABOUT: [(&str, &str); 13] = [
     ("max_output", "tokens of one answer at most"),
     ("limits.time", "seconds of work of one run at most, not counting people"),
     ("limits.idle", "seconds without a word from the model before it is asked again"),
     ("sessions.keep_days", "days a session stays unchanged before it goes; 0 keeps all"),
     ("sessions.keep", "sessions of each project that stay, the newest; 0 keeps all"),
     ("sessions.max_size", "how much of each project's sessions stays, the newest; 0 keeps all"),
+    ("shell.timeout", "seconds of a command that asks for no other time"),
+    ("shell.longest", "seconds that a command can ask for at most"),
+    ("shell.background", "seconds of a command in the background at most"),
+    (
+        "shell.tier",
+        "how commands are confined: best, namespaces, landlock; none runs them unconfined and asks about every one",
+    ),
+    ("shell.network", "hosts that commands reach which may write, without being asked about"),
+    ("shell.weak_network", "grant hosts also where only their ports can be checked"),
+    ("shell.write", "folders that commands may write besides the project, ~/ is the home folder"),
 ];
 
 /// The text to print.

@@ -164,3 +164,19 @@ fn what_only_looks_is_known_in_every_mode() {
         assert_eq!(gate.only_looks(command, folder), expected, "{command} in {folder}");
     }
 }
+
+#[test]
+fn rules_that_cannot_be_read_deny() {
+    let place = gate(Mode::Edit).place;
+    let rules = || Err("the file is damaged".to_owned());
+    let gate = ShellGate::lazy("shell", "command", place, rules, ModeSwitch::new(Mode::Edit));
+    assert_eq!(
+        gate.verdict(json!({ "command": "ls" }).as_object().unwrap()),
+        Verdict::Deny {
+            reason: "shell was not run: the rules for commands cannot be read: the file is damaged."
+                .to_owned(),
+            rule: None
+        }
+    );
+    assert!(!gate.only_looks("ls", "."));
+}
