@@ -9,6 +9,7 @@ use mica_domain::Capability;
 use mica_policy::Mode;
 use mica_policy::mode::{Cell, Exception, ModeSwitch};
 use mica_policy::shell::ShellGate;
+use mica_tools::tasks::TaskNews;
 use mica_tools::{Tasks, Workspace};
 
 use crate::cli::RunFlags;
@@ -67,7 +68,8 @@ impl Equipment {
             Arc::clone(&outfit.clock),
             mica_tools::TaskLimits::default(),
         );
-        let shell::Equipped { capability, hooks, gate } = shell::equip(outfit, &tasks)?;
+        let shell::Equipped { capability, mut hooks, gate } = shell::equip(outfit, &tasks)?;
+        hooks.push(Arc::new(TaskNews::new(&tasks)));
         let summary = "Look after work in the background.";
         let background = Capability::new(mica_domain::Page::Global, summary, mica_tools::task_tools(&tasks));
         // Commands are judged one by one in every mode, and one's own tasks may always be stopped.
