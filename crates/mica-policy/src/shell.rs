@@ -8,6 +8,7 @@
 
 pub mod facts;
 mod gate;
+mod given;
 mod inside;
 mod judge;
 mod options;
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 pub use facts::{Disk, ShellFacts, Unseen};
 pub use gate::{Place, ShellGate};
+pub use given::Given;
 pub use judge::judge;
 pub use mica_agent::Scope;
 pub use remember::{BadPrefix, Prefix, Remembered};

@@ -1,13 +1,15 @@
-//! Generic tools: files and search inside one workspace, pages of the web, a list of what is to be done, questions to
-//! people, and plans.
+//! Generic tools: files, search and commands inside one workspace, pages of the web, a list of what is to be done,
+//! questions to people, and plans.
 //!
 //! It must not know: any domain, user interface or provider. It reads no environment, no home folder and no clock; it
 //! touches no file outside of the folders it is given, and changes files in one module (`store`).
 //!
 //! Its nouns: a [`Workspace`] is the folder that tools work in, the tools are [`FileRead`], [`FileWrite`], [`FileEdit`],
-//! [`Grep`], [`Glob`] and [`ListDir`], a [`Journal`] is told what they change, and a [`FileUse`] which files a call used. On the
-//! web, [`web::WebFetch`] and [`web::WebSearch`] are the tools, and a [`web::Web`] is the way there.
-//! [`Todos`] is the list of a session, a [`Person`] is somebody who can be asked, and [`Planning`] is what plan mode needs.
+//! [`Grep`], [`Glob`] and [`ListDir`], a [`Journal`] is told what they change, and a [`FileUse`] which files a call used.
+//! [`Shell`] runs commands on a [`Ground`]. [`Tasks`] are work that outlives the call that began it; [`TaskOutput`] and
+//! [`KillTask`] are the tools for them. On the web, [`web::WebFetch`] and [`web::WebSearch`] are the tools, and a
+//! [`web::Web`] is the way there. [`Todos`] is the list of a session, a [`Person`] is somebody who can be asked, and
+//! [`Planning`] is what plan mode needs.
 //!
 //! ```
 //! use mica_agent::ToolSet;
@@ -40,6 +42,7 @@ pub mod glob;
 pub mod grep;
 mod guard;
 pub mod journal;
+pub mod kill_task;
 mod kind;
 pub mod limits;
 mod list;
@@ -52,15 +55,20 @@ mod open;
 mod pattern;
 pub mod pdf;
 pub mod person;
+mod plain;
 pub mod plan;
 mod preview;
 pub mod resolve;
 mod seen;
+pub mod shell;
 mod store;
+pub mod task_output;
+pub mod tasks;
 #[cfg(test)]
 mod testing;
 mod text;
 pub mod todo_write;
+pub mod transcript;
 mod variables;
 mod walk;
 pub mod web;
@@ -80,11 +88,15 @@ pub use file_write::FileWrite;
 pub use glob::Glob;
 pub use grep::Grep;
 pub use journal::{Before, FileChange, Journal, NoJournal};
+pub use kill_task::KillTask;
 pub use limits::Limits;
 pub use list_dir::ListDir;
 pub use person::{Inquiry, Nobody, Person, Reply};
 pub use plan::{Modes, PlanGate, Planning, Plans};
 pub use resolve::{Found, Place};
+pub use shell::{Ground, Shell, ShellSettings};
+pub use task_output::TaskOutput;
+pub use tasks::{Ending, Feed, TaskError, TaskId, TaskInfo, TaskKind, TaskLimits, TaskState, Tasks};
 pub use todo_write::{Todo, TodoStatus, TodoWrite, Todos};
 pub use workspace::{Durability, Workspace};
 
@@ -101,4 +113,9 @@ pub fn file_tools(workspace: &Workspace, sight: Sight) -> Vec<Arc<dyn Tool>> {
         Arc::new(Glob::new(workspace)),
         Arc::new(ListDir::new(workspace)),
     ]
+}
+
+/// The tools for the tasks of a session.
+pub fn task_tools(tasks: &Tasks) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(TaskOutput::new(tasks)), Arc::new(KillTask::new(tasks))]
 }

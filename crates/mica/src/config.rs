@@ -63,6 +63,9 @@ pub struct Values {
     /// The web.
     #[serde(default)]
     pub web: WebValues,
+    /// Commands that the model runs.
+    #[serde(default)]
+    pub shell: ShellValues,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,
@@ -118,6 +121,31 @@ pub struct WebValues {
     pub search_key_env: Option<String>,
 }
 
+/// Commands that the model runs.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShellValues {
+    /// Seconds of a command that asks for no other time.
+    pub timeout: Option<u64>,
+    /// Seconds that it can ask for at most.
+    pub longest: Option<u64>,
+    /// Seconds of a command in the background at most.
+    pub background: Option<u64>,
+    /// How commands are confined: `best`, or a tier.
+    pub tier: Option<String>,
+    /// Hosts that commands reach which may write.
+    #[serde(default)]
+    pub network: Vec<String>,
+    /// Whether hosts are granted where only their ports can be checked.
+    pub weak_network: Option<bool>,
+    /// Folders that commands may write besides the project.
+    #[serde(default)]
+    pub write: Vec<String>,
+}
+
+/// What confines commands: the user's to say, not a project's.
+const CONFINING: [&str; 4] = ["tier", "network", "weak_network", "write"];
+
 const BUILT_IN: &str = include_str!("config/default.toml");
 
 /// Variables that stand for a setting.
@@ -146,6 +174,18 @@ impl Config {
                         project.display(),
                         user.display()
                     ));
+                }
+                if let Some(Value::Table(shell)) = table.get_mut("shell") {
+                    let found: Vec<&str> =
+                        CONFINING.into_iter().filter(|key| shell.remove(*key).is_some()).collect();
+                    if !found.is_empty() {
+                        config.notes.push(format!(
+                            "[shell] in {} says {}, which is not used: what confines commands is yours to say, in {}",
+                            project.display(),
+                            found.join(" and "),
+                            user.display()
+                        ));
+                    }
                 }
                 config.add(project.display().to_string(), table);
             } else {

@@ -12,10 +12,9 @@ use mica_context::{Spill, SpillFolder, WindowKeeper};
 use mica_domain::{Domain, DomainHooks};
 use mica_policy::FileGate;
 use mica_policy::budget::{Budget, Limits};
-use mica_policy::mode::{ModeGate, ModeSwitch};
+use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable};
 use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{Action, RuleGate, RuleSet, Subjects};
-use mica_policy::shell::ShellRules;
 use mica_policy::validate::SchemaGate;
 use mica_session::{Access, Session};
 use mica_tools::{Person, Workspace};
@@ -26,7 +25,8 @@ use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions};
 use crate::config::Values;
 use crate::equipment::people::People;
-use crate::equipment::{self, Equipment};
+use crate::equipment::scratch::Scratch;
+use crate::equipment::{Equipment, Outfit, of_commands};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
 use crate::reach::{self, Reach};
@@ -57,6 +57,8 @@ pub struct Work {
     pub(crate) domain: Arc<DomainHooks>,
     /// What the domain is made from.
     pub(crate) makes: Arc<Makes>,
+    /// Where output goes when no session is kept.
+    _scratch: Arc<Scratch>,
 }
 
 /// What an agent is put together from.
@@ -96,26 +98,37 @@ impl Work {
             Some(keeper) => std::path::absolute(keeper.session().path().with_extension(ending)).map(Some),
         };
         let spill = beside("spill")?.map(|folder| Arc::new(SpillFolder::new(folder, SpillLimits::default())));
-        if let Some(spill) = &spill {
-            workspace = workspace.with_readable(spill.root())?;
-        }
+        let scratch = Scratch::new(&surroundings.data);
+        let logs = spill
+            .clone()
+            .unwrap_or_else(|| Arc::new(SpillFolder::new(scratch.path(), SpillLimits::default())));
+        workspace = workspace.with_readable(logs.root())?;
         let plans = beside("plans")?;
         if let Some(plans) = &plans {
             workspace = workspace.with_writable(plans)?;
         }
 
+        let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
         let approvals = KeptApprovals::open(keeper.as_ref(), ProjectFile::of(surroundings), &mut notices);
         let modes = Arc::new(KeptMode { switch: mode.clone(), keeper: keeper.clone() });
         let people = Arc::new(People::new(modes, keeper.as_ref(), person, &workspace, plans.as_deref())?);
-        let mut equipment = Equipment::default();
-        people.equip(&mut equipment);
-        equipment::web::equip(&mut equipment, values, surroundings, &mut notices)?;
+        let outfit = Outfit {
+            workspace: &workspace,
+            values,
+            flags,
+            surroundings,
+            mode: &mode,
+            approvals: &approvals,
+            people: &people,
+            logs,
+            clock: Arc::clone(&clock),
+        };
+        let equipment = Equipment::find(&outfit, &mut notices)?;
         let makes = Arc::new(Makes::find(workspace, equipment.capabilities, values, surroundings)?);
         let domain = Arc::new(remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = Makes::texts(&domain)?;
         makes.turn_is(prompt.turn());
 
-        let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
         let (turn, together) = (Arc::clone(&makes), Arc::clone(&people));
         let sections = move |tools: &mica_context::section::ToolNames| {
             let mut sections = vec![Rendered::turn("turn", turn.turn())];
@@ -142,12 +155,17 @@ impl Work {
         }
 
         let rules = rules(values, flags, surroundings)?;
+        let mut polls = RuleSet::new(Subjects::new());
+        for tool in &equipment.polls {
+            polls = polls.and(Action::Allow, tool)?;
+        }
+        let modes = equipment.exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except);
         let mut hooks: Vec<Arc<dyn Hooks>> = vec![
             Arc::new(SchemaGate::new()),
-            Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
-            Arc::new(ModeGate::new(mode.clone(), people.table()?, people.plan_folder())),
+            Arc::new(RepeatGuard::new(Patience::default(), polls.clone())),
+            Arc::new(ModeGate::new(mode.clone(), modes, people.plan_folder())),
         ];
-        hooks.push(Arc::new(file_gate(&approvals, surroundings)?));
+        hooks.push(Arc::new(file_gate(&approvals, surroundings)));
         hooks.extend(equipment.hooks);
         hooks.push(Arc::new(RuleGate::new(rules)));
         hooks.push(Arc::clone(&domain) as Arc<dyn Hooks>);
@@ -159,7 +177,7 @@ impl Work {
         if let Some(keeper) = &keeper {
             hooks.push(Arc::new(keeper.clone()));
         }
-        hooks.push(Arc::new(Budget::new(limits(values), RuleSet::new(Subjects::new()))));
+        hooks.push(Arc::new(Budget::new(limits(values), polls)));
         hooks.push(window.clone());
 
         let agent = Agent::new(context, hooks);
@@ -170,8 +188,19 @@ impl Work {
             agent.listen(listener);
         }
         let models = Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice));
-        let notices = notices.into();
-        Ok(Self { agent, keeper, mode, approvals, window, people, notices, models, domain, makes })
+        Ok(Self {
+            agent,
+            keeper,
+            mode,
+            approvals,
+            window,
+            people,
+            notices: notices.into(),
+            models,
+            domain,
+            makes,
+            _scratch: Arc::new(scratch),
+        })
     }
 
     /// Runs from a prompt until the agent stops.
@@ -314,10 +343,10 @@ fn files() -> NamedArguments {
 }
 
 /// Who offers to remember a yes to a change, and lets changes through that were allowed so.
-fn file_gate(approvals: &KeptApprovals, surroundings: &Surroundings) -> Result<FileGate> {
-    let place = shell_rules::place(surroundings, &ShellRules::builtin()?);
+fn file_gate(approvals: &KeptApprovals, surroundings: &Surroundings) -> FileGate {
+    let place = shell_rules::place(surroundings);
     let gate = FileGate::new(place, approvals.approvals().clone());
-    Ok(gate.tool("file_write", "path").tool("file_edit", "path"))
+    gate.tool("file_write", "path").tool("file_edit", "path")
 }
 
 /// The session to write to: a new one, the newest of this folder, or a named one.
@@ -361,10 +390,12 @@ fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Resu
         .host("web_fetch", "url")
         .text("web_search", "query");
     let mut rules = RuleSet::new(subjects);
-    for rule in &values.deny {
+    // Those about commands are held against commands as they are read, by the judge of commands.
+    let others = |rule: &&String| of_commands(rule).is_none();
+    for rule in values.deny.iter().filter(others) {
         rules = rules.and(Action::Deny, rule)?;
     }
-    for rule in &values.allow {
+    for rule in values.allow.iter().filter(others) {
         rules = rules.and(Action::Allow, rule)?;
     }
     if flags.yes {

@@ -35,6 +35,20 @@ const LINES: &[(&[&str], &str)] = &[
         "Before large changes, or when there are quite different ways, ask to plan first with `enter_plan_mode`. In plan \
          mode, write the plan, then present it with `exit_plan_mode`; a plan is agreed to there and nowhere else.",
     ),
+    (
+        &["shell"],
+        "Use `shell` for builds, tests, version control and the project's own programs. Do not read, list, search or \
+         change files with it when there is a tool for that.",
+    ),
+    (
+        &["shell", "task_output", "kill_task"],
+        "Start servers and long builds with `shell` in the background, go on with other work, look with `task_output`, and \
+         end with `kill_task` what is no longer needed.",
+    ),
+    (
+        &["shell", "file_edit"],
+        "After a change, run the checks or tests that the project has, and read what they say.",
+    ),
 ];
 
 /// Said when nothing can be changed.
@@ -81,5 +95,7 @@ mod tests {
         );
         let people = text(&["todo_write", "ask_user_question", "enter_plan_mode", "exit_plan_mode"]);
         assert_eq!(people.lines().count(), 6, "{people}");
+        assert!(!text(&["file_edit", "task_output"]).contains("shell"));
+        assert!(!text(&["file_edit", "shell"]).contains("task_output"));
     }
 }

@@ -28,6 +28,16 @@ const ABOUT: &[(&str, &str)] = &[
     ("web.search", "who finds pages for web_search: searxng, brave, tavily or off"),
     ("web.search_url", "the address of the search service; alone, that of a SearXNG instance"),
     ("web.search_key_env", "the variable that the search service's key is in"),
+    ("shell.timeout", "seconds of a command that asks for no other time"),
+    ("shell.longest", "seconds that a command can ask for at most"),
+    ("shell.background", "seconds of a command in the background at most"),
+    (
+        "shell.tier",
+        "how commands are confined: best, namespaces, landlock; none runs them unconfined and asks about every one",
+    ),
+    ("shell.network", "hosts that commands reach which may write, without being asked about"),
+    ("shell.weak_network", "grant hosts also where only their ports can be checked"),
+    ("shell.write", "folders that commands may write besides the project, ~/ is the home folder"),
 ];
 
 /// The text to print.

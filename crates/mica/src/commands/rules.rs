@@ -33,7 +33,7 @@ pub fn run(command: &RulesCommand, mode: Option<&str>, surroundings: &Surroundin
         RulesCommand::List { format } => list(&rules, *format, surroundings),
         RulesCommand::Forget { words, session } => forget(&words.join(" "), session.as_deref(), surroundings),
         RulesCommand::Judge { command: Some(command), format, .. } => {
-            let judged = place(surroundings, &rules).judge(command, &rules, mode);
+            let judged = place(surroundings).judge(command, &rules, mode);
             Ok(match format {
                 Form::Json => row(command, &judged),
                 Form::Text => shown(&judged),
@@ -41,7 +41,7 @@ pub fn run(command: &RulesCommand, mode: Option<&str>, surroundings: &Surroundin
         }
         RulesCommand::Judge { command: None, batch, .. } => {
             let batch = batch.as_deref().context("give a command, or --batch FILE")?;
-            judge_all(&read(batch)?, &place(surroundings, &rules), &rules, mode)
+            judge_all(&read(batch)?, &place(surroundings), &rules, mode)
         }
     }
 }
@@ -197,22 +197,19 @@ pub fn remembered(surroundings: &Surroundings) -> Result<Vec<Remembered>> {
 }
 
 /// The place where commands of this project would run.
-pub fn place(surroundings: &Surroundings, rules: &ShellRules) -> Place {
+pub fn place(surroundings: &Surroundings) -> Place {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
     let temp = surroundings.variable("TMPDIR").unwrap_or_else(|| "/tmp".to_owned());
     let root = surroundings.folder.display().to_string();
     let home = surroundings.variable("HOME").map(|home| real(Path::new(&home)));
-    let disk = Arc::new(RealDisk { rules: rules.clone() });
-    Place { cwd: root.clone(), root, temp: vec![real(Path::new(&temp))], home, disk }
+    Place { cwd: root.clone(), root, temp: vec![real(Path::new(&temp))], home, disk: Arc::new(RealDisk) }
 }
 
 /// How many files are looked at in search of secrets. A project with more counts as not looked at.
 const MAX_FILES: usize = 20_000;
 
 /// What the disk of this machine says.
-struct RealDisk {
-    rules: ShellRules,
-}
+struct RealDisk;
 
 impl Disk for RealDisk {
     fn real(&self, path: &str) -> Option<String> {
@@ -236,6 +233,7 @@ impl Disk for RealDisk {
     }
 
     fn secrets_below(&self, folder: &str) -> Option<bool> {
+        let rules = ShellRules::builtin().ok()?;
         let mut folders = vec![PathBuf::from(folder)];
         let mut seen = 0;
         while let Some(folder) = folders.pop() {
@@ -246,7 +244,7 @@ impl Disk for RealDisk {
                     return None;
                 }
                 let name = entry.file_name();
-                if self.rules.is_secret_name(&name.to_string_lossy()) {
+                if rules.is_secret_name(&name.to_string_lossy()) {
                     return Some(true);
                 }
                 // Links are not followed: `grep -r` does not either.

@@ -10,7 +10,7 @@ use anyhow::Result;
 use async_trait::async_trait;
 use mica_context::section::{Rendered, ToolNames};
 use mica_domain::{Capability, Page};
-use mica_policy::mode::{Cell, Exception, Mode, ModeTable, PlanFolder};
+use mica_policy::mode::{Cell, Exception, Mode, PlanFolder};
 use mica_policy::rules::BadRule;
 use mica_session::entry::Body;
 use mica_session::{Durability, Kind};
@@ -20,7 +20,7 @@ use mica_tools::{
     plan,
 };
 
-use super::Equipment;
+use super::Part;
 use crate::keeping::Keeper;
 
 /// Whose entry it is that has the list of what is to be done.
@@ -68,29 +68,29 @@ impl People {
         Ok(Self { todos, planning, person, folder })
     }
 
-    /// Adds the tools, and who has a say about them.
-    pub fn equip(&self, equipment: &mut Equipment) {
+    /// The tools, and who has a say about them.
+    pub(super) fn part(&self) -> Part {
         let list = TodoWrite::new(&self.todos);
         let ask = AskUserQuestion::new(Arc::clone(&self.person));
         let keeps = Capability::new(Page::Global, "keeps a list of what is to be done", vec![Arc::new(list)]);
         let asks = Capability::new(Page::Global, "asks the person", vec![Arc::new(ask)]);
         let plans = Capability::new(Page::Global, "plans before it builds", self.planning.tools());
-        equipment.capabilities.extend([keeps, asks, plans]);
-        equipment.hooks.push(Arc::new(PlanGate::new(self.planning.clone())));
+        let gate = PlanGate::new(self.planning.clone());
+        Part { capabilities: vec![keeps, asks, plans], hooks: vec![Arc::new(gate)] }
     }
 
     /// What the modes do with these tools: none of them touches the project, and planning judges for itself.
     ///
     /// # Errors
     /// Never: the names are names.
-    pub fn table(&self) -> Result<ModeTable, BadRule> {
-        let mut table = ModeTable::builtin();
+    pub fn exceptions() -> Result<Vec<Exception>, BadRule> {
+        let mut exceptions = Vec::new();
         for tool in [todo_write::NAME, plan::ENTER, plan::EXIT] {
             for mode in [Mode::Ask, Mode::Plan] {
-                table = table.except(Exception { mode, tools: tool.parse()?, cell: Cell::Allow });
+                exceptions.push(Exception { mode, tools: tool.parse()?, cell: Cell::Allow });
             }
         }
-        Ok(table)
+        Ok(exceptions)
     }
 
     /// The one place that plan mode may write to.

@@ -13,21 +13,17 @@ use mica_tools::web::{
 };
 use secrecy::SecretString;
 
-use super::Equipment;
+use super::Part;
 use crate::config::{Values, WebValues};
 use crate::surroundings::Surroundings;
 
-/// Adds what the settings say of the web. What a person should know about it goes to `notices`.
+/// What the settings say of the web. What a person should know about it goes to `notices`.
 ///
 /// # Errors
 /// Settings that are wrong, with what to do about it.
 #[allow(clippy::disallowed_methods, reason = "the binary hands the clock over")]
-pub fn equip(
-    equipment: &mut Equipment,
-    values: &Values,
-    surroundings: &Surroundings,
-    notices: &mut Vec<String>,
-) -> Result<()> {
+pub(super) fn equip(values: &Values, surroundings: &Surroundings, notices: &mut Vec<String>) -> Result<Part> {
+    let mut part = Part::default();
     let settings = &values.web;
     let hosts = settings.private_hosts.iter().map(|host| host.parse::<Host>());
     let hosts = hosts.collect::<Result<Vec<Host>, _>>().context("private_hosts under [web] is wrong")?;
@@ -39,16 +35,16 @@ pub fn equip(
     if settings.fetch.unwrap_or(true) {
         let clock: Clock = Arc::new(std::time::SystemTime::now);
         let fetch = WebFetch::new(web.clone(), clock);
-        equipment.hooks.push(fetch.gate());
+        part.hooks.push(fetch.gate());
         tools.push(Arc::new(fetch));
     }
     if let Some(provider) = provider(settings, surroundings, &web, notices)? {
         tools.push(Arc::new(WebSearch::new(provider, WebLimits::default())));
     }
     if !tools.is_empty() {
-        equipment.capabilities.push(Capability::new(Page::Global, "Read the web", tools));
+        part.capabilities.push(Capability::new(Page::Global, "Read the web", tools));
     }
-    Ok(())
+    Ok(part)
 }
 
 /// Who finds pages. Nobody, unless the settings name somebody.

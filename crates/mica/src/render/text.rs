@@ -329,11 +329,12 @@ pub fn taken(turns: u32, usage: &Usage) -> String {
     format!("{turns}, {} tokens in{cached}, {} out{cost}", usage.input, usage.output)
 }
 
-/// Arguments in one row of so many characters at most. What says where comes first, and no value takes all the room.
+/// Arguments in one row of so many characters at most. What says where or what comes first, and no value takes all the room.
 pub fn brief(arguments: &Value, longest: usize) -> String {
     let Value::Object(members) = arguments else { return clip(&plain(&arguments.to_string()), longest) };
     let mut members: Vec<(&String, &Value)> = members.iter().collect();
-    members.sort_by_key(|(name, _)| *name != "path");
+    let leads = |name: &str| matches!(name, "path" | "command");
+    members.sort_by_key(|(name, _)| !leads(name));
     let mut text = String::new();
     let mut left = members.len();
     for (name, value) in members {
@@ -344,9 +345,9 @@ pub fn brief(arguments: &Value, longest: usize) -> String {
         let gap = if text.is_empty() { "" } else { " " };
         // Two for the mark that something is missing.
         let used = text.chars().count() + gap.len() + name.chars().count() + 1 + 2;
-        // What is left is shared by those that still come; a path is of more use whole.
+        // What is left is shared by those that still come; a path and a command are of more use whole.
         let room = longest.saturating_sub(used);
-        let share = if name == "path" { room } else { room / left.max(1) };
+        let share = if leads(name) { room } else { room / left.max(1) };
         if share < 8 {
             text.push_str(" …");
             break;
@@ -364,4 +365,22 @@ fn clip(text: &str, longest: usize) -> String {
     let mut short: String = text.chars().take(longest.saturating_sub(1)).collect();
     short.push('…');
     short
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_says_most_comes_first() {
+        let check = |arguments: Value, expected: &str| assert_eq!(brief(&arguments, 40), expected);
+        check(json!({ "background": true, "command": "mvn test" }), "command=mvn test background=true");
+        check(
+            json!({ "background": true, "command": "mvn -q -Dtest=One clean install verify" }),
+            "command=mvn -q -Dtest=One clean insta… …",
+        );
+        check(json!({ "limit": 3, "path": "src/a.rs" }), "path=src/a.rs limit=3");
+    }
 }

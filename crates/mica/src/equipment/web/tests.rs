@@ -19,10 +19,9 @@ fn equipped(settings: &str, variables: &[(&str, &str)]) -> Result<(Vec<String>, 
         stdin_is_terminal: false,
         columns: 80,
     };
-    let mut equipment = Equipment::default();
     let mut notices = Vec::new();
-    equip(&mut equipment, &values, &surroundings, &mut notices)?;
-    let tools = equipment.capabilities.iter().flat_map(|one| &one.tools).map(|tool| tool.spec().name.clone());
+    let part = equip(&values, &surroundings, &mut notices)?;
+    let tools = part.capabilities.iter().flat_map(|one| &one.tools).map(|tool| tool.spec().name.clone());
     Ok((tools.collect(), notices))
 }
 

@@ -1,0 +1,177 @@
+//! One command: from what was asked for to how it ended.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mica_agent::{RunId, ToolError};
+use mica_ai::id::CallId;
+use mica_policy::shell::ShellGate;
+use mica_sandbox::{Boundary, Child, Command, Ended, Host, Network, Sandbox, SandboxError, Stream};
+use tokio_util::sync::CancellationToken;
+
+use super::{Ground, ShellSettings};
+use crate::plain::Plain;
+use crate::workspace::Workspace;
+
+/// How long a command has to end by itself when it is stopped: less than a call has that is told to stop, so that what
+/// it printed is still told.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// What every command is told: nobody watches, so no colours, no pagers and no questions.
+const VARIABLES: [(&str, &str); 7] = [
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_EDITOR", "false"),
+    ("DEBIAN_FRONTEND", "noninteractive"),
+];
+
+/// A command, checked.
+pub(super) struct Job {
+    pub(super) command: String,
+    pub(super) folder: PathBuf,
+    pub(super) hosts: Vec<Host>,
+    pub(super) wall: Duration,
+    /// Whether it is judged to only look.
+    pub(super) looks: bool,
+    pub(super) run: RunId,
+    pub(super) call: CallId,
+}
+
+/// A command that runs.
+pub(super) struct Started {
+    child: Child,
+    shell: &'static str,
+}
+
+/// A command that has ended.
+pub(super) struct Done {
+    pub(super) ended: Ended,
+    /// The shell that ran it.
+    pub(super) shell: &'static str,
+    /// Files that it changed, as far as that is known.
+    pub(super) changed: Vec<PathBuf>,
+}
+
+/// What commands are run with.
+pub(super) struct Runner {
+    pub(super) workspace: Workspace,
+    pub(super) ground: Arc<dyn Ground>,
+    pub(super) gate: ShellGate,
+    pub(super) settings: ShellSettings,
+}
+
+impl Runner {
+    /// Starts a command. When that fails, nothing was run, and the journal knows.
+    pub(super) async fn start(&self, job: &Job, cancel: CancellationToken) -> Result<Started, ToolError> {
+        if cancel.is_cancelled() {
+            return Err(ToolError::new("The call was stopped before it began. Nothing was run."));
+        }
+        let sandbox = self.ground.sandbox().await?;
+        let boundary = self.boundary(job)?;
+        self.begins(job).await?;
+        let started = match spawn(&sandbox, "bash", job, &boundary, &cancel).await {
+            Err(SandboxError::NotFound { .. }) => spawn(&sandbox, "sh", job, &boundary, &cancel).await,
+            started => started,
+        };
+        match started {
+            Ok(started) => Ok(started),
+            Err(error) => {
+                self.ended(job).await;
+                Err(ToolError::new(format!("{} Nothing was run.", explained(&error, &sandbox))))
+            }
+        }
+    }
+
+    fn boundary(&self, job: &Job) -> Result<Boundary, ToolError> {
+        let mut boundary = self.ground.boundary()?;
+        if job.looks {
+            boundary = boundary.read_only();
+        }
+        let granted = if job.looks { &[][..] } else { &self.settings.hosts };
+        let hosts: Vec<Host> = job.hosts.iter().chain(granted).cloned().collect();
+        if !hosts.is_empty() {
+            boundary.network = Network::Hosts { hosts, weak: self.settings.weak };
+        }
+        boundary.limits.wall = Some(job.wall);
+        boundary.limits.grace = GRACE;
+        let variables = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        boundary.environment.extend(variables);
+        Ok(boundary)
+    }
+
+    /// Hands on what a command prints, until it has ended.
+    pub(super) async fn finish(&self, started: Started, job: &Job, mut tell: impl FnMut(&str)) -> Done {
+        let Started { mut child, shell } = started;
+        let (mut output, mut errors) = (Plain::default(), Plain::default());
+        let mut say = |text: String| {
+            if !text.is_empty() {
+                tell(&text);
+            }
+        };
+        while let Some(chunk) = child.next().await {
+            say(match chunk.stream {
+                Stream::Output => output.push(&chunk.bytes),
+                Stream::Errors => errors.push(&chunk.bytes),
+            });
+        }
+        say(output.finish());
+        say(errors.finish());
+        let ended = child.wait().await;
+        Done { ended, shell, changed: self.ended(job).await }
+    }
+
+    /// Tells the journal, where waiting for a disk is allowed.
+    async fn begins(&self, job: &Job) -> Result<(), ToolError> {
+        if job.looks {
+            return Ok(());
+        }
+        let (workspace, run, call) = (self.workspace.clone(), job.run.clone(), job.call.clone());
+        let telling = tokio::task::spawn_blocking(move || workspace.journal().command_begins(&run, &call));
+        let told = telling.await.unwrap_or_else(|error| Err(error.to_string()));
+        told.map_err(|reason| {
+            ToolError::new(format!(
+                "The command was not run, because what it changes could not be recorded: {reason}."
+            ))
+        })
+    }
+
+    async fn ended(&self, job: &Job) -> Vec<PathBuf> {
+        if job.looks {
+            return Vec::new();
+        }
+        let (workspace, run, call) = (self.workspace.clone(), job.run.clone(), job.call.clone());
+        let telling = tokio::task::spawn_blocking(move || workspace.journal().command_ended(&run, &call));
+        telling.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "what a command changed could not be recorded");
+            Vec::new()
+        })
+    }
+}
+
+async fn spawn(
+    sandbox: &Sandbox,
+    shell: &'static str,
+    job: &Job,
+    boundary: &Boundary,
+    cancel: &CancellationToken,
+) -> Result<Started, SandboxError> {
+    // What begins with a dash is a command all the same.
+    let command = Command::new(shell, &job.folder).arguments(["-c", "--", job.command.as_str()]);
+    let child = sandbox.spawn(command, boundary, cancel.clone()).await?;
+    Ok(Started { child, shell })
+}
+
+fn explained(error: &SandboxError, sandbox: &Sandbox) -> String {
+    match error {
+        SandboxError::Grant { .. } => format!(
+            "{error} (the sandbox reaches the tier {} here). The user can allow it with the setting \
+             shell.weak_network.",
+            sandbox.tier()
+        ),
+        error => error.for_model(),
+    }
+}
