@@ -111,10 +111,11 @@ fn waits(items: &[Item]) -> Vec<Vec<usize>> {
 
 type Footprint = (Access, Vec<Resource>);
 
-/// What a call does to what. A tool that breaks over the question is taken to touch everything.
+/// What a call does to what. A tool that breaks over the question is taken to change everything.
 fn footprint(prepared: &Prepared) -> Footprint {
-    let touches = catch_unwind(AssertUnwindSafe(|| prepared.tool.touches(&prepared.args)));
-    (prepared.tool.spec().access, touches.unwrap_or_default())
+    let (tool, args) = (&prepared.tool, &prepared.args);
+    let footprint = catch_unwind(AssertUnwindSafe(|| (tool.access(args), tool.touches(args))));
+    footprint.unwrap_or((Access::Exclusive, Vec::new()))
 }
 
 fn collide(one: &Footprint, other: &Footprint) -> bool {

@@ -121,6 +121,13 @@ pub trait Hooks: Send + Sync {
         Vec::new()
     }
 
+    /// What a call is answered with that an earlier run left without a result. `None`: the usual words, which say that
+    /// its effect is unknown. For whoever knows better.
+    fn left(&self, call: &ToolCall) -> Option<String> {
+        let _ = call;
+        None
+    }
+
     /// Keeps what was said. Returns when it is safe: the next model call waits for it.
     ///
     /// # Errors
@@ -141,7 +148,8 @@ impl Hooks for NoHooks {}
 /// `before_turn`: all, until one stops. `shape`, `after_tool`, `record`: all. `gate`: all, each seeing the arguments as
 /// the one before left them; the first denial counts, else the first question, else an explicit yes. When one changes
 /// the arguments, those before it judge again: nothing runs with arguments that a gate has not seen, and when they
-/// change them back and forth the call is denied. `approve`: the first that answers. `on_failure`: the first that did something. `steering`, `follow_up`: all together.
+/// change them back and forth the call is denied. `approve`, `left`: the first that answers. `on_failure`: the first that did
+/// something. `steering`, `follow_up`: all together.
 #[derive(Clone, Default)]
 pub struct HookStack {
     hooks: Vec<Arc<dyn Hooks>>,
@@ -247,6 +255,10 @@ impl Hooks for HookStack {
             messages.extend(hooks.follow_up().await);
         }
         messages
+    }
+
+    fn left(&self, call: &ToolCall) -> Option<String> {
+        self.hooks.iter().find_map(|hooks| hooks.left(call))
     }
 
     async fn record(&self, record: Record<'_>) -> Result<(), String> {

@@ -69,7 +69,7 @@ pub mod shown;
 pub mod tool;
 pub mod typed;
 
-pub use agent::{Agent, Busy};
+pub use agent::{Agent, Busy, Relay};
 pub use approval::{Answer, Ask, Decision, Decisions, Preview, Verdict};
 pub use context::{Context, Settings, ToolSet};
 pub use control::Control;
