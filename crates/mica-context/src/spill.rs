@@ -13,9 +13,11 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 mod hook;
+mod log;
 mod preview;
 
 pub use hook::{Clock, Spill};
+pub use log::SpillLog;
 pub use preview::path_in;
 
 /// When results are spilled, and how long they stay.
@@ -128,6 +130,40 @@ impl SpillFolder {
             }
         }
         Err(failed("finding a name in", &self.root)(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Begins a file that grows: for output whose end nobody knows yet. Its name says whose it is.
+    ///
+    /// # Errors
+    /// [`SpillError`] when it cannot be made.
+    pub fn begin(&self, of: &str, now: SystemTime) -> Result<SpillLog, SpillError> {
+        let failed = |action, path: &Path| {
+            let path = path.to_owned();
+            move |source| SpillError { action, path, source }
+        };
+        std::fs::create_dir_all(&self.root).map_err(failed("making the folder", &self.root))?;
+        let of = safe(of);
+        for _ in 0..TRIES {
+            let path = self.root.join(format!("{:06}-{of}.txt", self.free_number()));
+            match std::fs::File::options().append(true).create_new(true).open(&path) {
+                Ok(file) => {
+                    self.sweep_around(now, Some(&path));
+                    return Ok(SpillLog::new(file, path, self.limits.bytes / 2));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed("making", &path)(error)),
+            }
+        }
+        Err(failed("finding a name in", &self.root)(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Whose the files are that are there: what they were written or begun with.
+    pub fn owners(&self) -> Vec<String> {
+        let owner = |entry: Entry| {
+            let (_, rest) = entry.path.file_name()?.to_str()?.split_once('-')?;
+            Some(rest.strip_suffix(".txt")?.to_owned()).filter(|_| !entry.is_unfinished)
+        };
+        self.entries().into_iter().filter_map(owner).collect()
     }
 
     /// Removes what is beyond the limits, oldest first. Returns how many files went.

@@ -33,7 +33,7 @@ pub struct Before {
 
 /// Keeps changes, so that they can be undone.
 ///
-/// Called from blocking threads, once before and once after each change. A process that is killed in between leaves a
+/// Called from blocking threads, once before and once after each change, and so for each command that may write. A process that is killed in between leaves a
 /// change announced and perhaps made: `after` tells which.
 pub trait Journal: Send + Sync {
     /// A change is about to be made. Nothing is changed unless it returns `Ok`: what cannot be recorded cannot be
@@ -48,6 +48,23 @@ pub trait Journal: Send + Sync {
 
     /// A change was made.
     fn changed(&self, change: FileChange);
+
+    /// A command that may write is about to run: what it will change nobody can say, so whoever can undo looks at the
+    /// workspace now. It does not run unless this returns `Ok`.
+    ///
+    /// # Errors
+    /// In words. Nothing is run.
+    fn command_begins(&self, run: &RunId, call: &CallId) -> Result<(), String> {
+        let _ = (run, call);
+        Ok(())
+    }
+
+    /// The command has ended, and everything it started. Answers the canonical paths of the files that it changed, as
+    /// far as that is known. Also called for a command that could not be started after all.
+    fn command_ended(&self, run: &RunId, call: &CallId) -> Vec<PathBuf> {
+        let _ = (run, call);
+        Vec::new()
+    }
 }
 
 /// Keeps nothing.

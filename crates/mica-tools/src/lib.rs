@@ -5,6 +5,7 @@
 //!
 //! Its nouns: a [`Workspace`] is the folder that tools work in, the tools are [`FileRead`], [`FileWrite`], [`FileEdit`],
 //! [`Grep`], [`Glob`] and [`ListDir`], a [`Journal`] is told what they change, and a [`FileUse`] which files a call used.
+//! [`Tasks`] are work that outlives the call that began it; [`TaskOutput`] and [`KillTask`] are the tools for them.
 //!
 //! ```
 //! use mica_agent::ToolSet;
@@ -35,6 +36,7 @@ pub mod file_write;
 pub mod glob;
 pub mod grep;
 pub mod journal;
+pub mod kill_task;
 mod kind;
 pub mod limits;
 mod list;
@@ -48,9 +50,12 @@ mod preview;
 pub mod resolve;
 mod seen;
 mod store;
+pub mod task_output;
+pub mod tasks;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod transcript;
 mod walk;
 pub mod workspace;
 
@@ -67,9 +72,12 @@ pub use file_write::FileWrite;
 pub use glob::Glob;
 pub use grep::Grep;
 pub use journal::{Before, FileChange, Journal, NoJournal};
+pub use kill_task::KillTask;
 pub use limits::Limits;
 pub use list_dir::ListDir;
 pub use resolve::{Found, Place};
+pub use task_output::TaskOutput;
+pub use tasks::{Ending, Feed, TaskError, TaskId, TaskInfo, TaskKind, TaskLimits, TaskState, Tasks};
 pub use workspace::{Durability, Workspace};
 
 /// All tools on files, for one workspace.
@@ -82,4 +90,9 @@ pub fn file_tools(workspace: &Workspace, sight: Sight) -> Vec<Arc<dyn Tool>> {
         Arc::new(Glob::new(workspace)),
         Arc::new(ListDir::new(workspace)),
     ]
+}
+
+/// The tools for the tasks of a session.
+pub fn task_tools(tasks: &Tasks) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(TaskOutput::new(tasks)), Arc::new(KillTask::new(tasks))]
 }

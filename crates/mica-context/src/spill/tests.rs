@@ -118,3 +118,23 @@ fn a_result_larger_than_the_folder_may_be_is_cut() {
     let path = folder.write("t", "ääää", now()).unwrap();
     assert_eq!(std::fs::read_to_string(path).unwrap(), "ää");
 }
+
+#[test]
+fn a_log_grows_until_it_is_full() {
+    let (_home, folder) = folder(SpillLimits { bytes: 20, ..SpillLimits::default() });
+    folder.write("grep", "x", now()).unwrap();
+    let mut log = folder.begin("shell-1", now()).unwrap();
+    assert_eq!(log.path(), folder.root().join("000002-shell-1.txt"));
+    assert!(folder.names(log.path().to_str().unwrap()), "reading it does not spill again");
+    log.append("12345");
+    assert_eq!(std::fs::read_to_string(log.path()).unwrap(), "12345");
+    assert!(log.is_whole());
+    log.append("678äö");
+    assert!(!log.is_whole());
+    log.append("more");
+    let full = "12345678ä\n[… the log is full; the rest is not kept …]\n";
+    assert_eq!(std::fs::read_to_string(log.path()).unwrap(), full);
+    let mut owners = folder.owners();
+    owners.sort();
+    assert_eq!(owners, ["grep", "shell-1"]);
+}
