@@ -50,6 +50,7 @@ mod preview;
 pub mod resolve;
 mod seen;
 mod store;
+pub mod subagent;
 pub mod task_output;
 pub mod tasks;
 #[cfg(test)]
@@ -76,6 +77,7 @@ pub use kill_task::KillTask;
 pub use limits::Limits;
 pub use list_dir::ListDir;
 pub use resolve::{Found, Place};
+pub use subagent::{CreateSubagent, Profile, Profiles, Subagent, Subagents};
 pub use task_output::TaskOutput;
 pub use tasks::{Ending, Feed, TaskError, TaskId, TaskInfo, TaskKind, TaskLimits, TaskState, Tasks};
 pub use workspace::{Durability, Workspace};

@@ -60,6 +60,11 @@ pub struct Values {
     /// How long sessions are kept.
     #[serde(default)]
     pub sessions: SessionValues,
+    /// A small model, for subagents that only look something up. The same as the other when absent.
+    pub small_model: Option<String>,
+    /// Subagents, over those that are built in.
+    #[serde(default)]
+    pub subagents: Table,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,

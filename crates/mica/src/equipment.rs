@@ -1,15 +1,33 @@
 //! What an agent can do besides what its pack brings: each part gives tools, and has a say about their calls.
 
+pub mod subagents;
+
 use std::sync::Arc;
 
 use mica_agent::Hooks;
 use mica_domain::Capability;
+use mica_tools::Workspace;
 
 /// Tools that depend on where the agent runs, and the hooks that belong to them.
 #[derive(Default)]
 pub struct Equipment {
     /// The tools.
     pub capabilities: Vec<Capability>,
-    /// Who has a say, before the rules that the person gave.
+    /// Who has a say, before the rules that the person gave. What their gates say holds for subagents, too.
+    pub hooks: Vec<Arc<dyn Hooks>>,
+    /// How the part of it is made that subagents have. What is not here, they do not have.
+    pub anew: Vec<Anew>,
+}
+
+/// Makes tools for a subagent that works in this workspace, and what belongs to them beside the gates that hold for all.
+/// Nothing of them is shared with those of another agent, except what is meant for all.
+pub type Anew = Arc<dyn Fn(&Workspace) -> Fresh + Send + Sync>;
+
+/// Equipment of one subagent.
+#[derive(Default)]
+pub struct Fresh {
+    /// The tools.
+    pub capabilities: Vec<Capability>,
+    /// The hooks.
     pub hooks: Vec<Arc<dyn Hooks>>,
 }

@@ -34,6 +34,8 @@ pub async fn run(
     let choice = work.choice();
     let mode = work.mode.get().name();
     println!("mica  {} at {}  ({mode} mode; /help)", choice.model.name, choice.endpoint.name);
+    // What a subagent in the background asks when the run ends is asked again with the next one.
+    let mut left: Option<Question> = None;
     // A run that was waiting for this person goes on with their answers.
     if let Some(waiting) = work.keeper.as_ref().and_then(Keeper::waiting) {
         let (reply, answers) = oneshot::channel();
@@ -44,7 +46,8 @@ pub async fn run(
                 Ok(given) => work.resume_waiting(Decisions::to(&waiting.asks, given)).await,
             }
         };
-        attend(work, running, Some(Question { asks, reply }), printer, &mut terminal, &mut questions).await?;
+        let asked = Some(Question { asks, reply });
+        left = attend(work, running, asked, printer, &mut terminal, &mut questions).await?;
     }
     loop {
         let line = match terminal.line(&format!("{}> ", work.mode.get().name())).await {
@@ -63,11 +66,12 @@ pub async fn run(
             }
             continue;
         }
-        attend(work, work.prompt(line), None, printer, &mut terminal, &mut questions).await?;
+        let asked = left.take().filter(|question| !question.reply.is_closed());
+        left = attend(work, work.prompt(line), asked, printer, &mut terminal, &mut questions).await?;
     }
 }
 
-/// Runs while listening to the person, and says how it ended.
+/// Runs while listening to the person, and says how it ended. Answers the question that is still open.
 async fn attend(
     work: &Work,
     running: impl Future<Output = Result<Outcome>>,
@@ -75,11 +79,12 @@ async fn attend(
     printer: &TextPrinter,
     terminal: &mut Terminal,
     questions: &mut mpsc::Receiver<Question>,
-) -> Result<()> {
+) -> Result<Option<Question>> {
     terminal.watch();
-    let outcome = listen(work, running, asked, printer, terminal, questions).await;
+    let listened = listen(work, running, asked, printer, terminal, questions).await;
     terminal.unwatch().await;
-    match outcome? {
+    let (outcome, left) = listened?;
+    match outcome {
         Outcome::Completed => {}
         Outcome::Exhausted { limit } => printer.say("…", &format!("stopped: {limit}")),
         Outcome::Suspended { .. } => printer.say("…", "waiting for an approval"),
@@ -93,7 +98,13 @@ async fn attend(
     for message in unsaid {
         terminal.draft(&text_of(&message.content));
     }
-    Ok(())
+    if left.is_some() {
+        printer.say(
+            "…",
+            "a subagent in the background waits for your answer; it is asked again with your next prompt",
+        );
+    }
+    Ok(left)
 }
 
 fn text_of(content: &[Content]) -> String {
@@ -119,7 +130,7 @@ async fn listen(
     printer: &TextPrinter,
     terminal: &mut Terminal,
     questions: &mut mpsc::Receiver<Question>,
-) -> Result<Outcome> {
+) -> Result<(Outcome, Option<Question>)> {
     tokio::pin!(running);
     // A question that waits until what was being typed is out of the way, and the one that is being answered.
     let (mut next, mut open): (Option<Question>, Option<Open>) = (asked, None);
@@ -128,7 +139,10 @@ async fn listen(
     }
     loop {
         tokio::select! {
-            outcome = &mut running => return outcome,
+            outcome = &mut running => {
+                let left = next.or_else(|| open.map(Open::into_question));
+                return Ok((outcome?, left.filter(|question| !question.reply.is_closed())));
+            }
             Some(question) = questions.recv() => {
                 next = Some(question);
                 terminal.put_aside();

@@ -21,6 +21,7 @@ use crate::terminal::Terminal;
 use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
 
+mod assembly;
 mod cli;
 mod commands;
 mod config;
@@ -186,7 +187,9 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
     let tidying = Tidying::begin(&values, surroundings);
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
     // Large, and made once.
-    Box::pin(interactive::run(&work, surroundings, &printer, terminal, questions)).await?;
+    let talked = Box::pin(interactive::run(&work, surroundings, &printer, terminal, questions)).await;
+    work.close().await;
+    talked?;
     tidying.end().await;
     Ok(Exit::Done)
 }
@@ -208,7 +211,9 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         eprintln!("mica: {notice}");
     }
     let tidying = Tidying::begin(&values, surroundings);
-    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, asked).await?;
+    let served = rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, asked).await;
+    work.close().await;
+    served?;
     tidying.end().await;
     Ok(Exit::Done)
 }

@@ -63,6 +63,9 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
             _ = tokio::signal::ctrl_c() => work.agent.abort(),
         }
     };
+    for task in work.close().await {
+        eprintln!("mica: {task} works in the background and did not end with the run");
+    }
     if output == Output::Json {
         lines.line(&summary(&work, &outcome).await?);
     }

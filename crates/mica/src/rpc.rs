@@ -119,20 +119,38 @@ enum Method {
     },
 }
 
-/// The questions that are open, as they were told.
+/// The questions that are open, as they were told, and whose they are: the agent's own, or a subagent's.
 #[derive(Clone, Default)]
-pub struct Asked(Arc<Mutex<Vec<Ask>>>);
+pub struct Asked(Arc<Mutex<Vec<(Option<String>, Ask)>>>);
 
 impl Asked {
-    fn open(&self) -> MutexGuard<'_, Vec<Ask>> {
+    fn open(&self) -> MutexGuard<'_, Vec<(Option<String>, Ask)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn asks(&self) -> Vec<Ask> {
+        self.open().iter().map(|(_, ask)| ask.clone()).collect()
+    }
+
+    /// Hears what happens in an agent.
+    fn hear(&self, agent: Option<&str>, kind: &EventKind) {
+        let is_own = |whose: &Option<String>| whose.as_deref() == agent;
+        match kind {
+            EventKind::ApprovalAsked { ask } => self.open().push((agent.map(str::to_owned), ask.clone())),
+            EventKind::ApprovalGiven { call, .. } => {
+                self.open().retain(|(whose, ask)| !is_own(whose) || ask.call.id != *call);
+            }
+            EventKind::RunStart | EventKind::RunEnd { .. } => self.open().retain(|(whose, _)| !is_own(whose)),
+            EventKind::Subagent { agent, event } => self.hear(Some(agent), event),
+            _ => {}
+        }
     }
 
     /// Whether an answer is to a question that is open, and for what was shown.
     fn check(&self, answer: &Answer) -> Result<()> {
         let call = &answer.call;
         let open = self.open();
-        let ask = open.iter().find(|ask| ask.call.id == *call);
+        let ask = open.iter().map(|(_, ask)| ask).find(|ask| ask.call.id == *call);
         let ask = ask.with_context(|| format!("nothing is asked about the call {call}"))?;
         if answer.fits(&ask.shown) {
             return Ok(());
@@ -157,12 +175,7 @@ struct Events {
 impl Listener for Events {
     async fn event(&self, event: Event) {
         // Before it is told, so that no answer can come too early.
-        match &event.kind {
-            EventKind::ApprovalAsked { ask } => self.asked.open().push(ask.clone()),
-            EventKind::ApprovalGiven { call, .. } => self.asked.open().retain(|ask| ask.call.id != *call),
-            EventKind::RunStart | EventKind::RunEnd { .. } => self.asked.open().clear(),
-            _ => {}
-        }
+        self.asked.hear(None, &event.kind);
         self.out.line(&json!({ "event": event }));
     }
 }
@@ -188,6 +201,13 @@ impl Asking {
             self.given.push(answer);
         }
         self.settle();
+    }
+
+    /// Forgets what nobody waits for any more. What a subagent in the background asks stays.
+    fn forget(&mut self) {
+        if self.open.take_if(|question| question.reply.is_closed()).is_some() || self.open.is_none() {
+            self.given.clear();
+        }
     }
 
     /// Answers the question once all of its calls are decided, each for what it would run with.
@@ -248,7 +268,7 @@ pub async fn serve(
             }
             Some((id, outcome)) = outcomes.recv() => {
                 desk.running = false;
-                desk.asking = Asking::default();
+                desk.asking.forget();
                 desk.answer(&id, outcome.map(|outcome| json!(outcome)));
                 if !reading {
                     return Ok(());
@@ -298,7 +318,7 @@ impl Desk<'_> {
                 work.agent.abort();
                 (id, Ok(json!({})))
             }
-            Method::Approve { id, .. } if !self.running => {
+            Method::Approve { id, .. } if !self.running && self.asked.open().is_empty() => {
                 (id, Err(anyhow!("nothing is asked: no run goes on")))
             }
             Method::Approve { decisions, id } => (id, self.approve(decisions)),
@@ -346,7 +366,10 @@ impl Desk<'_> {
 
     fn state(&self) -> Value {
         let waiting = || self.work.keeper.as_ref().and_then(Keeper::waiting).map(|waiting| waiting.asks);
-        let asks = if self.running { self.asked.open().clone() } else { waiting().unwrap_or_default() };
+        let mut asks = self.asked.asks();
+        if !self.running {
+            asks.extend(waiting().unwrap_or_default());
+        }
         let choice = self.work.choice();
         json!({
             "running": self.running,
@@ -372,12 +395,12 @@ impl Desk<'_> {
     }
 
     async fn usage(&self) -> Result<Value> {
-        let taken =
-            |cx: &mut mica_agent::Context| (cx.tally.turns, cx.tally.usage, self.work.window.report(cx));
-        let (turns, usage, window) = self.work.agent.with(taken).await?;
+        let taken = |cx: &mut mica_agent::Context| (cx.tally.clone(), self.work.window.report(cx));
+        let (tally, window) = self.work.agent.with(taken).await?;
         Ok(json!({
-            "turns": turns,
-            "usage": usage,
+            "turns": tally.turns,
+            "usage": tally.usage,
+            "subagents": tally.delegated,
             "cache": self.work.window.cache_checks().last(),
             "window": { "tokens": window.fill.total(), "of": window.window, "shortened_at": window.threshold },
         }))

@@ -1,33 +1,34 @@
 //! Puts an agent together: a model, a domain, a session, and everyone who has a say.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings};
 use mica_ai::usage::Usd;
-use mica_context::compact::NamedArguments;
-use mica_context::section::Rendered;
-use mica_context::spill::SpillLimits;
-use mica_context::{Spill, SpillFolder, WindowKeeper};
-use mica_domain::{Domain, DomainHooks};
-use mica_policy::budget::{Budget, Limits};
-use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable};
-use mica_policy::repeats::{Patience, RepeatGuard};
-use mica_policy::rules::{Action, RuleGate, RuleSet, Subjects};
-use mica_policy::validate::SchemaGate;
+use mica_context::WindowKeeper;
+use mica_domain::DomainHooks;
+use mica_policy::budget::{Budget, Limits, Meter};
+use mica_policy::mode::ModeSwitch;
+use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
-use mica_tools::Workspace;
+use mica_tools::{TaskLimits, Tasks, Workspace};
 
+use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::sessions;
 use crate::config::Values;
 use crate::equipment::Equipment;
+use crate::equipment::subagents::{Base, Crew};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
 use crate::reach::{self, Reach};
 use crate::surroundings::Surroundings;
 use crate::switching::{Models, Outset};
 use crate::window;
+
+/// How long what works in the background has to end with the session.
+const CLOSING: Duration = Duration::from_secs(3);
 
 /// An agent at work. Clones are handles to the same one.
 #[derive(Clone)]
@@ -48,6 +49,10 @@ pub struct Work {
     pub(crate) domain: Arc<DomainHooks>,
     /// What the domain is made from.
     pub(crate) makes: Arc<Makes>,
+    /// What it and its subagents take.
+    meter: Meter,
+    /// What outlives the calls that began it.
+    tasks: Option<Tasks>,
 }
 
 /// What an agent is put together from.
@@ -78,34 +83,32 @@ impl Work {
             Outset::find(values, flags, &reach, keeper.as_ref())?;
         let means = reach::means(values, surroundings)?;
         let provider = means.provider(&choice);
-        let mode = ModeSwitch::new(mode);
-        let mut workspace = Workspace::new(&surroundings.folder)?;
-        let spill = match &keeper {
-            None => None,
-            Some(keeper) => {
-                let folder = std::path::absolute(keeper.session().path().with_extension("spill"))?;
-                Some(Arc::new(SpillFolder::new(folder, SpillLimits::default())))
-            }
+        let shared = Shared {
+            mode: ModeSwitch::new(mode),
+            rules: rules(values, flags, surroundings)?,
+            limits: limits(values),
+            meter: Meter::default(),
+            clock: Arc::new(std::time::SystemTime::now),
         };
+        let mut workspace = Workspace::new(&surroundings.folder)?;
+        let spill = assembly::spill(keeper.as_ref())?;
         if let Some(spill) = &spill {
             workspace = workspace.with_readable(spill.root())?;
         }
+        let models =
+            Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice.clone()));
 
-        let equipment = Equipment::default();
-        let makes = Arc::new(Makes::find(workspace, equipment.capabilities, values, surroundings)?);
-        let domain = Arc::new(remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
-        let (tools, prompt) = Makes::texts(&domain)?;
+        let mut equipment = Equipment::default();
+        let tasks = spill
+            .as_ref()
+            .map(|spill| Tasks::new(Arc::clone(spill), Arc::clone(&shared.clock), TaskLimits::default()));
+        let crew = Crew::equip(&mut equipment, values, tasks.as_ref())?;
+        let Equipment { capabilities, hooks: equipped, anew } = equipment;
+        let makes = Arc::new(Makes::find(workspace, capabilities, values, surroundings)?);
+        let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
+        let (tools, prompt) = Makes::texts(&domain, &|_| true)?;
         makes.turn_is(prompt.turn());
-
-        let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
-        let turn = Arc::clone(&makes);
-        let sections = move |_: &mica_context::section::ToolNames| vec![Rendered::turn("turn", turn.turn())];
-        let mut window =
-            WindowKeeper::new(Arc::clone(&clock)).files(Arc::new(files())).turn_sections(Arc::new(sections));
-        if let Some(keeper) = &keeper {
-            window = window.journal(Arc::new(keeper.clone()));
-        }
-        let window = Arc::new(window);
+        let window = shared.window(&makes, keeper.as_ref());
 
         let mut context = Context::new(provider, Arc::clone(&choice.model));
         context.settings = Settings {
@@ -119,25 +122,17 @@ impl Work {
             context.messages = window::restore(&keeper.session().live()?);
         }
 
-        let rules = rules(values, flags, surroundings)?;
-        let mut hooks: Vec<Arc<dyn Hooks>> = vec![
-            Arc::new(SchemaGate::new()),
-            Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
-            Arc::new(ModeGate::new(mode.clone(), ModeTable::builtin(), None)),
-        ];
-        hooks.extend(equipment.hooks);
-        hooks.push(Arc::new(RuleGate::new(rules)));
-        hooks.push(Arc::clone(&domain) as Arc<dyn Hooks>);
-        hooks.extend(approver);
-        if let Some(spill) = spill {
-            hooks.push(Arc::new(Spill::new(spill, clock)));
-        }
-        if let Some(keeper) = &keeper {
-            hooks.push(Arc::new(keeper.clone()));
-        }
-        hooks.push(Arc::new(Budget::new(limits(values), RuleSet::new(Subjects::new()))));
-        hooks.push(window.clone());
-
+        let budget =
+            Budget::new(shared.limits.clone(), RuleSet::new(Subjects::new())).metered(shared.meter.clone());
+        let hooks = shared.hooks(Own {
+            domain: Arc::clone(&domain),
+            equipment: equipped.clone(),
+            approvers: approver.iter().cloned().collect(),
+            keeper: keeper.clone(),
+            spill,
+            budgets: vec![Arc::new(budget)],
+            window: Arc::clone(&window),
+        })?;
         let agent = Agent::new(context, hooks);
         if let Some(keeper) = &keeper {
             agent.listen(Arc::new(keeper.clone()));
@@ -145,8 +140,22 @@ impl Work {
         for listener in listeners {
             agent.listen(listener);
         }
-        let models = Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice));
-        Ok(Self { agent, keeper, mode, window, notices: notices.into(), models, domain, makes })
+        crew.ready(Base {
+            shared: shared.clone(),
+            models: Arc::clone(&models),
+            makes: Arc::downgrade(&makes),
+            sessions: sessions::folder(surroundings),
+            folder: surroundings.folder.clone(),
+            keeper: keeper.clone(),
+            approver,
+            gates: equipped,
+            anew,
+            settings: Settings { max_output: values.max_output, effort, cache_key: None },
+            relay: agent.relay(),
+        });
+        let mode = shared.mode.clone();
+        let meter = shared.meter;
+        Ok(Self { agent, keeper, mode, window, notices: notices.into(), models, domain, makes, meter, tasks })
     }
 
     /// Runs from a prompt until the agent stops.
@@ -179,7 +188,15 @@ impl Work {
         self.resume(answers).await
     }
 
+    /// Ends what works in the background, and waits a moment for it. Answers what did not end.
+    pub async fn close(&self) -> Vec<String> {
+        let Some(tasks) = &self.tasks else { return Vec::new() };
+        tasks.close(CLOSING).await.iter().map(ToString::to_string).collect()
+    }
+
     async fn ended(&self, outcome: Outcome) -> Result<Outcome> {
+        // What subagents took in the last turn: the run itself counts before each turn only.
+        self.agent.with(|cx| self.meter.count(&mut cx.tally)).await?;
         self.domain.run_ended(&outcome).await.map_err(|error| anyhow!(error))?;
         if let (Outcome::Suspended { asks }, Some(keeper)) = (&outcome, &self.keeper) {
             let tally = self.agent.with(|cx| cx.tally.clone()).await?;
@@ -219,8 +236,17 @@ impl Work {
             Ok((tally, window)) => {
                 let usage = tally.usage;
                 let cost = usage.cost.map_or("price unknown".to_owned(), |cost| cost.total().to_string());
+                let delegated = match tally.delegated {
+                    none if none.total() == 0 => String::new(),
+                    some => format!(
+                        "\nof which subagents: {} in, {} out{}",
+                        some.input,
+                        some.output,
+                        some.cost.map(|cost| format!(", {}", cost.total())).unwrap_or_default()
+                    ),
+                };
                 format!(
-                    "last run: {}, {} in ({:.0} % from cache), {} out, {cost}\nwindow: {} of {} tokens; it is shortened at {}",
+                    "last run: {}, {} in ({:.0} % from cache), {} out, {cost}{delegated}\nwindow: {} of {} tokens; it is shortened at {}",
                     plural(tally.turns, "turn"),
                     usage.input,
                     usage.cache_hit_ratio() * 100.0,
@@ -250,21 +276,6 @@ impl Work {
     }
 }
 
-/// A domain with what it remembered of the session.
-fn remembering(pack: Arc<dyn Domain>, keeper: Option<&Keeper>, notices: &mut Vec<String>) -> DomainHooks {
-    let here = mica_domain::Surroundings::default();
-    let Some(keeper) = keeper else { return DomainHooks::new(pack, &here) };
-    let hooks = match keeper.remembered(pack.name()) {
-        None => DomainHooks::new(pack, &here),
-        Some(kept) => {
-            let (hooks, unreadable) = DomainHooks::restored(pack, &here, &kept);
-            notices.extend(unreadable.map(|unreadable| unreadable.to_string()));
-            hooks
-        }
-    };
-    hooks.keeping(Arc::new(keeper.clone()))
-}
-
 /// A number of things, in words.
 fn plural(count: u32, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
@@ -278,14 +289,6 @@ fn shorten(text: &str, longest: usize) -> String {
     let cut: String = text.chars().take(longest).collect();
     let whole = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
     format!("{whole} …")
-}
-
-/// What calls do to files, for the ledger that outlives a compaction.
-fn files() -> NamedArguments {
-    NamedArguments::default()
-        .reads("file_read", "path")
-        .changes("file_write", "path")
-        .changes("file_edit", "path")
 }
 
 /// The session to write to: a new one, the newest of this folder, or a named one.
@@ -315,7 +318,7 @@ fn limits(values: &Values) -> Limits {
         turns: limits.turns.or(usual.turns),
         tokens: limits.tokens.or(usual.tokens),
         cost: limits.cost.map(Usd::from_dollars).or(usual.cost),
-        active: limits.time.map(std::time::Duration::from_secs).or(usual.active),
+        active: limits.time.map(Duration::from_secs).or(usual.active),
         ..usual
     }
 }

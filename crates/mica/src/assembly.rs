@@ -1,0 +1,155 @@
+//! What is the same for every agent of a session, the person's own and those that it sends: the order of those who have a
+//! say, how a window is kept, where long results go.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use mica_agent::Hooks;
+use mica_ai::ToolResult;
+use mica_ai::message::ToolCall;
+use mica_context::compact::{FileFact, FileFacts, NamedArguments};
+use mica_context::section::{Rendered, ToolNames};
+use mica_context::spill::{Clock, SpillLimits};
+use mica_context::{Spill, SpillFolder, WindowKeeper};
+use mica_domain::{Domain, DomainHooks};
+use mica_policy::budget::{Limits, Meter};
+use mica_policy::mode::{Cell, Exception, Mode, ModeGate, ModeSwitch, ModeTable};
+use mica_policy::repeats::{Patience, RepeatGuard};
+use mica_policy::rules::{RuleGate, RuleSet, Subjects};
+use mica_policy::validate::SchemaGate;
+use mica_tools::subagent;
+
+use crate::keeping::Keeper;
+use crate::makes::Makes;
+
+/// What all agents of a session share.
+#[derive(Clone)]
+pub struct Shared {
+    /// How much they may do, as it is now.
+    pub mode: ModeSwitch,
+    /// What the person allowed and forbade beforehand.
+    pub rules: RuleSet,
+    /// The ends of a run.
+    pub limits: Limits,
+    /// What they take together.
+    pub meter: Meter,
+    /// What tells the time.
+    pub clock: Clock,
+}
+
+/// What one agent has for itself.
+pub struct Own {
+    /// Its domain.
+    pub domain: Arc<DomainHooks>,
+    /// Those that belong to its equipment.
+    pub equipment: Vec<Arc<dyn Hooks>>,
+    /// Who answers its questions.
+    pub approvers: Vec<Arc<dyn Hooks>>,
+    /// Its session.
+    pub keeper: Option<Keeper>,
+    /// Where its long results go.
+    pub spill: Option<Arc<SpillFolder>>,
+    /// What ends it.
+    pub budgets: Vec<Arc<dyn Hooks>>,
+    /// What keeps its window.
+    pub window: Arc<WindowKeeper>,
+}
+
+impl Shared {
+    /// Everyone who has a say about one agent, in order.
+    ///
+    /// # Errors
+    /// Rules about modes that are wrong.
+    pub fn hooks(&self, own: Own) -> Result<Vec<Arc<dyn Hooks>>> {
+        let mut hooks: Vec<Arc<dyn Hooks>> = vec![
+            Arc::new(SchemaGate::new()),
+            Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
+            Arc::new(ModeGate::new(self.mode.clone(), modes()?, None)),
+        ];
+        hooks.extend(own.equipment);
+        hooks.push(Arc::new(RuleGate::new(self.rules.clone())));
+        hooks.push(own.domain);
+        hooks.extend(own.approvers);
+        if let Some(spill) = own.spill {
+            hooks.push(Arc::new(Spill::new(spill, Arc::clone(&self.clock))));
+        }
+        if let Some(keeper) = own.keeper {
+            hooks.push(Arc::new(keeper));
+        }
+        hooks.extend(own.budgets);
+        hooks.push(own.window);
+        Ok(hooks)
+    }
+
+    /// What keeps the window of an agent.
+    pub fn window(&self, makes: &Arc<Makes>, keeper: Option<&Keeper>) -> Arc<WindowKeeper> {
+        let turn = Arc::clone(makes);
+        let sections = move |_: &ToolNames| vec![Rendered::turn("turn", turn.turn())];
+        let mut window = WindowKeeper::new(Arc::clone(&self.clock))
+            .files(Arc::new(Files::default()))
+            .turn_sections(Arc::new(sections));
+        if let Some(keeper) = keeper {
+            window = window.journal(Arc::new(keeper.clone()));
+        }
+        Arc::new(window)
+    }
+}
+
+/// What the modes do with each tool. A subagent is under the mode itself, call by call, so sending one is fine in all.
+fn modes() -> Result<ModeTable> {
+    let mut table = ModeTable::builtin();
+    for mode in [Mode::Ask, Mode::Plan] {
+        table = table.except(Exception { mode, tools: subagent::NAME.parse()?, cell: Cell::Allow });
+    }
+    Ok(table)
+}
+
+/// Where the long results of an agent go.
+///
+/// # Errors
+/// When there is no current folder any more.
+pub fn spill(keeper: Option<&Keeper>) -> Result<Option<Arc<SpillFolder>>> {
+    let Some(keeper) = keeper else { return Ok(None) };
+    let folder = std::path::absolute(keeper.session().path().with_extension("spill"))?;
+    Ok(Some(Arc::new(SpillFolder::new(folder, SpillLimits::default()))))
+}
+
+/// A domain with what it remembered of the session.
+pub fn remembering(pack: Arc<dyn Domain>, keeper: Option<&Keeper>, notices: &mut Vec<String>) -> DomainHooks {
+    let here = mica_domain::Surroundings::default();
+    let Some(keeper) = keeper else { return DomainHooks::new(pack, &here) };
+    let hooks = match keeper.remembered(pack.name()) {
+        None => DomainHooks::new(pack, &here),
+        Some(kept) => {
+            let (hooks, unreadable) = DomainHooks::restored(pack, &here, &kept);
+            notices.extend(unreadable.map(|unreadable| unreadable.to_string()));
+            hooks
+        }
+    };
+    hooks.keeping(Arc::new(keeper.clone()))
+}
+
+/// What calls do to files, for the ledger that outlives a compaction.
+struct Files {
+    named: NamedArguments,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        let named = NamedArguments::default()
+            .reads("file_read", "path")
+            .changes("file_write", "path")
+            .changes("file_edit", "path");
+        Self { named }
+    }
+}
+
+impl FileFacts for Files {
+    fn of(&self, call: &ToolCall, result: &ToolResult) -> Vec<FileFact> {
+        if call.name != subagent::NAME {
+            return self.named.of(call, result);
+        }
+        let changed = subagent::changed_files(&result.content);
+        changed.into_iter().map(|path| FileFact::Changed(path.display().to_string())).collect()
+    }
+}
