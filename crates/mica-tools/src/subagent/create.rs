@@ -90,7 +90,8 @@ impl CreateSubagent {
     /// Sends it and waits.
     async fn waited_for(&self, args: CreateArgs, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let Ok(_place) = self.places.try_acquire() else {
-            let text = format!("{AT_ONCE} subagents are at work already, which is the most. Nothing was begun.");
+            let text =
+                format!("{AT_ONCE} subagents are at work already, which is the most. Nothing was begun.");
             return Err(ToolError::new(text));
         };
         let subagent = self.made(&args, Place::Foreground, cx).await?;
@@ -101,7 +102,9 @@ impl CreateSubagent {
 
     /// Sends it and goes on.
     async fn beside(&self, args: CreateArgs, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
-        let refused = |why: &str| Err(ToolError::new(format!("{why} Nothing was begun; send it without `background`.")));
+        let refused = |why: &str| {
+            Err(ToolError::new(format!("{why} Nothing was begun; send it without `background`.")))
+        };
         let Some(tasks) = &self.tasks else { return refused("Nothing can work in the background here.") };
         if self.profile(&args)?.is_some_and(|profile| !profile.background) {
             return refused("This profile does not work in the background.");
@@ -124,7 +127,12 @@ impl CreateSubagent {
 }
 
 /// Asks a subagent, and watches it until it has ended or is told to stop.
-async fn attended(subagent: &Subagent, prompt: String, watch: &Arc<Watch>, cancel: &CancellationToken) -> Report {
+async fn attended(
+    subagent: &Subagent,
+    prompt: String,
+    watch: &Arc<Watch>,
+    cancel: &CancellationToken,
+) -> Report {
     let agent = &subagent.agent;
     agent.listen(Arc::clone(watch) as Arc<dyn Listener>);
     let outcome = {
@@ -200,7 +208,9 @@ impl Tool for CreateSubagent {
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let args: CreateArgs = read(args)?;
         if args.prompt.trim().is_empty() {
-            return Err(ToolError::new("The prompt is empty: say what the subagent is to do. Nothing was begun."));
+            return Err(ToolError::new(
+                "The prompt is empty: say what the subagent is to do. Nothing was begun.",
+            ));
         }
         if args.background { self.beside(args, cx).await } else { self.waited_for(args, cx).await }
     }

@@ -201,7 +201,8 @@ impl Profiles {
 }
 
 fn check(profile: &Profile) -> Result<(), String> {
-    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
+    let is_plain =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
     if profile.name.is_empty() || !profile.name.chars().all(is_plain) {
         return Err("a name has small letters, digits, `-` and `_` only".to_owned());
     }

@@ -83,7 +83,8 @@ impl Report {
         }
         text.push_str(">\n");
         if !self.tools.is_empty() {
-            let tools: Vec<String> = self.tools.iter().map(|(tool, count)| format!("{tool} {count}")).collect();
+            let tools: Vec<String> =
+                self.tools.iter().map(|(tool, count)| format!("{tool} {count}")).collect();
             let _ = writeln!(text, "tools: {}", tools.join(", "));
         }
         for path in &self.files.changed {
@@ -124,7 +125,8 @@ impl Report {
     }
 }
 
-const NOT_AGAIN: &str = "It was not tried again: decide whether to resume it, to ask otherwise, or to do it yourself.";
+const NOT_AGAIN: &str =
+    "It was not tried again: decide whether to resume it, to ask otherwise, or to do it yourself.";
 const CHANGED: &str = "changed: ";
 const CLOSE: &str = "</subagent>";
 
@@ -178,7 +180,10 @@ impl Listener for Watch {
             kind,
             EventKind::TurnStart { .. }
                 | EventKind::AnswerStart { .. }
-                | EventKind::Answer { delta: StreamEvent::TextStart { .. } | StreamEvent::TextDelta { .. }, .. }
+                | EventKind::Answer {
+                    delta: StreamEvent::TextStart { .. } | StreamEvent::TextDelta { .. },
+                    ..
+                }
                 | EventKind::AnswerEnd { .. }
                 | EventKind::CallStart { .. }
                 | EventKind::CallEnd { .. }
@@ -196,7 +201,9 @@ impl Listener for Watch {
             EventKind::Answer { delta: StreamEvent::TextStart { .. }, .. } if !seen.saying.is_empty() => {
                 seen.saying.push('\n');
             }
-            EventKind::Answer { delta: StreamEvent::TextDelta { text, .. }, .. } => seen.saying.push_str(&text),
+            EventKind::Answer { delta: StreamEvent::TextDelta { text, .. }, .. } => {
+                seen.saying.push_str(&text)
+            }
             EventKind::AnswerEnd { usage, .. } => {
                 seen.usage += usage;
                 if !seen.saying.trim().is_empty() {
