@@ -111,11 +111,12 @@ fn waits(items: &[Item]) -> Vec<Vec<usize>> {
 
 type Footprint = (Access, Vec<Resource>);
 
-/// What a call does to what. A tool that breaks over the question is taken to change everything.
+/// What a call does to what. A tool that breaks over the question is taken to run alone, or to touch everything.
 fn footprint(prepared: &Prepared) -> Footprint {
     let (tool, args) = (&prepared.tool, &prepared.args);
-    let footprint = catch_unwind(AssertUnwindSafe(|| (tool.access(args), tool.touches(args))));
-    footprint.unwrap_or((Access::Exclusive, Vec::new()))
+    let access = catch_unwind(AssertUnwindSafe(|| tool.access(args)));
+    let touches = catch_unwind(AssertUnwindSafe(|| tool.touches(args)));
+    (access.unwrap_or(Access::Exclusive), touches.unwrap_or_default())
 }
 
 fn collide(one: &Footprint, other: &Footprint) -> bool {

@@ -13,9 +13,9 @@ use mica_context::spill::{Clock, SpillLimits};
 use mica_context::{Spill, SpillFolder, WindowKeeper};
 use mica_domain::{Domain, DomainHooks};
 use mica_policy::budget::{Limits, Meter};
-use mica_policy::mode::{Cell, Exception, Mode, ModeGate, ModeSwitch, ModeTable};
+use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable};
 use mica_policy::repeats::{Patience, RepeatGuard};
-use mica_policy::rules::{RuleGate, RuleSet, Subjects};
+use mica_policy::rules::{RuleGate, RuleSet};
 use mica_policy::validate::SchemaGate;
 use mica_tools::subagent;
 
@@ -27,6 +27,10 @@ use crate::makes::Makes;
 pub struct Shared {
     /// How much they may do, as it is now.
     pub mode: ModeSwitch,
+    /// What each mode does with each tool.
+    pub modes: ModeTable,
+    /// Calls that may be made again and again.
+    pub polls: RuleSet,
     /// What the person allowed and forbade beforehand.
     pub rules: RuleSet,
     /// The ends of a run.
@@ -57,14 +61,11 @@ pub struct Own {
 
 impl Shared {
     /// Everyone who has a say about one agent, in order.
-    ///
-    /// # Errors
-    /// Rules about modes that are wrong.
-    pub fn hooks(&self, own: Own) -> Result<Vec<Arc<dyn Hooks>>> {
+    pub fn hooks(&self, own: Own) -> Vec<Arc<dyn Hooks>> {
         let mut hooks: Vec<Arc<dyn Hooks>> = vec![
             Arc::new(SchemaGate::new()),
-            Arc::new(RepeatGuard::new(Patience::default(), RuleSet::new(Subjects::new()))),
-            Arc::new(ModeGate::new(self.mode.clone(), modes()?, None)),
+            Arc::new(RepeatGuard::new(Patience::default(), self.polls.clone())),
+            Arc::new(ModeGate::new(self.mode.clone(), self.modes.clone(), None)),
         ];
         hooks.extend(own.equipment);
         hooks.push(Arc::new(RuleGate::new(self.rules.clone())));
@@ -78,7 +79,7 @@ impl Shared {
         }
         hooks.extend(own.budgets);
         hooks.push(own.window);
-        Ok(hooks)
+        hooks
     }
 
     /// What keeps the window of an agent.
@@ -93,15 +94,6 @@ impl Shared {
         }
         Arc::new(window)
     }
-}
-
-/// What the modes do with each tool. A subagent is under the mode itself, call by call, so sending one is fine in all.
-fn modes() -> Result<ModeTable> {
-    let mut table = ModeTable::builtin();
-    for mode in [Mode::Ask, Mode::Plan] {
-        table = table.except(Exception { mode, tools: subagent::NAME.parse()?, cell: Cell::Allow });
-    }
-    Ok(table)
 }
 
 /// Where the long results of an agent go.

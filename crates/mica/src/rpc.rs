@@ -146,15 +146,20 @@ impl Asked {
         }
     }
 
+    /// Whether an answer is to a question that is open.
+    fn has(&self, answer: &Answer) -> bool {
+        self.open().iter().any(|(_, ask)| ask.call.id == answer.call && answer.fits(&ask.shown))
+    }
+
     /// Whether an answer is to a question that is open, and for what was shown.
     fn check(&self, answer: &Answer) -> Result<()> {
+        if self.has(answer) {
+            return Ok(());
+        }
         let call = &answer.call;
         let open = self.open();
         let ask = open.iter().map(|(_, ask)| ask).find(|ask| ask.call.id == *call);
         let ask = ask.with_context(|| format!("nothing is asked about the call {call}"))?;
-        if answer.fits(&ask.shown) {
-            return Ok(());
-        }
         match &answer.shown {
             None => bail!("say what is allowed: \"shown\" of the question about {call} is \"{}\"", ask.shown),
             Some(shown) => bail!(
@@ -204,10 +209,9 @@ impl Asking {
     }
 
     /// Forgets what nobody waits for any more. What a subagent in the background asks stays.
-    fn forget(&mut self) {
-        if self.open.take_if(|question| question.reply.is_closed()).is_some() || self.open.is_none() {
-            self.given.clear();
-        }
+    fn forget(&mut self, asked: &Asked) {
+        self.open.take_if(|question| question.reply.is_closed());
+        self.given.retain(|answer| asked.has(answer));
     }
 
     /// Answers the question once all of its calls are decided, each for what it would run with.
@@ -221,7 +225,8 @@ impl Asking {
         match decided {
             None => self.open = Some(question),
             Some(decided) => {
-                self.given.clear();
+                // Those to other questions, of other agents, wait for their turn.
+                self.given.retain(|answer| question.asks.iter().all(|ask| ask.call.id != answer.call));
                 // A run that was aborted meanwhile does not wait for it any more.
                 let _ = question.reply.send(decided);
             }
@@ -268,7 +273,7 @@ pub async fn serve(
             }
             Some((id, outcome)) = outcomes.recv() => {
                 desk.running = false;
-                desk.asking.forget();
+                desk.asking.forget(&desk.asked);
                 desk.answer(&id, outcome.map(|outcome| json!(outcome)));
                 if !reading {
                     return Ok(());

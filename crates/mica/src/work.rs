@@ -6,10 +6,10 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, anyhow};
 use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings};
 use mica_ai::usage::Usd;
-use mica_context::WindowKeeper;
+use mica_context::{Clock, WindowKeeper};
 use mica_domain::DomainHooks;
 use mica_policy::budget::{Budget, Limits, Meter};
-use mica_policy::mode::ModeSwitch;
+use mica_policy::mode::{ModeSwitch, ModeTable};
 use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
 use mica_tools::{TaskLimits, Tasks, Workspace};
@@ -83,13 +83,7 @@ impl Work {
             Outset::find(values, flags, &reach, keeper.as_ref())?;
         let means = reach::means(values, surroundings)?;
         let provider = means.provider(&choice);
-        let shared = Shared {
-            mode: ModeSwitch::new(mode),
-            rules: rules(values, flags, surroundings)?,
-            limits: limits(values),
-            meter: Meter::default(),
-            clock: Arc::new(std::time::SystemTime::now),
-        };
+        let clock: Clock = Arc::new(std::time::SystemTime::now);
         let mut workspace = Workspace::new(&surroundings.folder)?;
         let spill = assembly::spill(keeper.as_ref())?;
         if let Some(spill) = &spill {
@@ -101,9 +95,23 @@ impl Work {
         let mut equipment = Equipment::default();
         let tasks = spill
             .as_ref()
-            .map(|spill| Tasks::new(Arc::clone(spill), Arc::clone(&shared.clock), TaskLimits::default()));
+            .map(|spill| Tasks::new(Arc::clone(spill), Arc::clone(&clock), TaskLimits::default()));
+        if let Some(tasks) = &tasks {
+            equipment.look_after(tasks);
+        }
         let crew = Crew::equip(&mut equipment, values, tasks.as_ref())?;
-        let Equipment { capabilities, hooks: equipped, anew } = equipment;
+        let Equipment { capabilities, hooks: equipped, exceptions, polls, anew } = equipment;
+        let shared = Shared {
+            mode: ModeSwitch::new(mode),
+            modes: exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except),
+            polls: polls
+                .iter()
+                .try_fold(RuleSet::new(Subjects::new()), |all, tool| all.and(Action::Allow, tool))?,
+            rules: rules(values, flags, surroundings)?,
+            limits: limits(values),
+            meter: Meter::default(),
+            clock,
+        };
         let makes = Arc::new(Makes::find(workspace, capabilities, values, surroundings)?);
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = Makes::texts(&domain, &|_| true)?;
@@ -122,8 +130,7 @@ impl Work {
             context.messages = window::restore(&keeper.session().live()?);
         }
 
-        let budget =
-            Budget::new(shared.limits.clone(), RuleSet::new(Subjects::new())).metered(shared.meter.clone());
+        let budget = Budget::new(shared.limits.clone(), shared.polls.clone()).metered(shared.meter.clone());
         let hooks = shared.hooks(Own {
             domain: Arc::clone(&domain),
             equipment: equipped.clone(),
@@ -132,7 +139,7 @@ impl Work {
             spill,
             budgets: vec![Arc::new(budget)],
             window: Arc::clone(&window),
-        })?;
+        });
         let agent = Agent::new(context, hooks);
         if let Some(keeper) = &keeper {
             agent.listen(Arc::new(keeper.clone()));
@@ -184,7 +191,11 @@ impl Work {
     pub async fn resume_waiting(&self, answers: Decisions) -> Result<Outcome> {
         let waiting =
             self.keeper.as_ref().and_then(Keeper::waiting).context("no run waits for an approval")?;
-        self.agent.with(|cx| cx.tally = waiting.tally).await?;
+        let counted = |cx: &mut Context| {
+            cx.tally = waiting.tally;
+            self.meter.count(&mut cx.tally);
+        };
+        self.agent.with(counted).await?;
         self.resume(answers).await
     }
 
@@ -196,7 +207,7 @@ impl Work {
 
     async fn ended(&self, outcome: Outcome) -> Result<Outcome> {
         // What subagents took in the last turn: the run itself counts before each turn only.
-        self.agent.with(|cx| self.meter.count(&mut cx.tally)).await?;
+        let _ = self.agent.with(|cx| self.meter.count(&mut cx.tally)).await;
         self.domain.run_ended(&outcome).await.map_err(|error| anyhow!(error))?;
         if let (Outcome::Suspended { asks }, Some(keeper)) = (&outcome, &self.keeper) {
             let tally = self.agent.with(|cx| cx.tally.clone()).await?;

@@ -582,6 +582,52 @@ async fn the_end_of_one_in_the_background_is_told_once() {
     assert_eq!(asked(&stage, "has ended").len(), 1);
 }
 
+/// Two in the background ask while no run goes on. Whichever is answered first, each yes reaches its own question.
+#[tokio::test]
+async fn those_in_the_background_ask_when_no_run_goes_on() {
+    let writes = |turn: Turn, id: &str, path: &str| {
+        let mut turn = turn;
+        let call = Call::new("file_write", json!({ "path": path, "content": "mine\n" }));
+        turn.steps.push(Step::Call(call.with_id(id)));
+        turn
+    };
+    let beside = |prompt: &str| {
+        let mut arguments = sends("general", prompt);
+        arguments["background"] = json!(true);
+        arguments
+    };
+    let both = send(first("begin"), "call_1", beside("the first"));
+    let scenario = Scenario::new()
+        .turn(send(both, "call_2", beside("the second")))
+        .turn(after("begin", 2).text("Under way."))
+        .turn(writes(first("the first"), "write_1", "one.txt"))
+        .turn(writes(first("the second"), "write_2", "two.txt"))
+        .turn(after("the first", 1).text("one"))
+        .turn(after("the second", 1).text("two"));
+    let stage = Stage::new(scenario).await;
+    let mut pipe = Pipe::open(&stage, &["rpc"]);
+    pipe.send(json!({ "id": 1, "method": "prompt", "text": "begin" })).await;
+    assert_eq!(pipe.answer(1).await["result"]["outcome"], "completed");
+    let mut asks = Vec::new();
+    for _ in 0..2 {
+        asks.push(pipe.in_subagent("approval_asked").await["event"]["ask"].clone());
+    }
+    for (number, ask) in asks.iter().rev().enumerate() {
+        let yes = json!({ "call": ask["call"]["id"], "shown": ask["shown"], "answer": "allow" });
+        let id = 2 + number as u64;
+        pipe.send(json!({ "id": id, "method": "approve", "decisions": [yes] })).await;
+        assert_eq!(pipe.answer(id).await["result"], json!({}));
+    }
+    for _ in 0..2 {
+        assert_eq!(pipe.in_subagent("run_end").await["event"]["outcome"]["outcome"], "completed");
+    }
+    for file in ["one.txt", "two.txt"] {
+        assert_eq!(std::fs::read_to_string(stage.project().join(file)).unwrap(), "mine\n");
+    }
+    pipe.send(json!({ "id": 9, "method": "approve", "decisions": [] })).await;
+    assert_eq!(pipe.answer(9).await["error"]["message"], "nothing is asked: no run goes on");
+}
+
 /// The end of the input ends the session, and with it what works in the background.
 #[tokio::test]
 async fn the_end_of_the_session_ends_those_in_the_background() {

@@ -14,14 +14,15 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
-use mica_agent::{Agent, Context, Hooks, Relay, Settings, ToolError};
+use mica_agent::{Agent, Context, Event, EventKind, Hooks, Listener, Relay, Settings, ToolError};
 use mica_ai::Message;
-use mica_domain::{Capability, Page};
+use mica_domain::{Capability, DomainHooks, Page};
 use mica_policy::budget::{Budget, Limits};
-use mica_policy::rules::{Headless, RuleSet, Subjects};
+use mica_policy::mode::{Cell, Exception, Mode};
+use mica_policy::rules::Headless;
 use mica_session::Sessions;
-use mica_tools::subagent::{Place, Profile, Profiles, Subagent, Subagents, Wanted, Who};
-use mica_tools::{CreateSubagent, Tasks, task_tools};
+use mica_tools::subagent::{NAME, Place, Profile, Profiles, Subagent, Subagents, Wanted, Who};
+use mica_tools::{CreateSubagent, Tasks};
 
 use crate::assembly::{self, Own, Shared};
 use crate::config::Values;
@@ -92,9 +93,9 @@ impl Crew {
         let tool = CreateSubagent::new(Arc::clone(&crew) as Arc<dyn Subagents>, profiles, tasks.cloned());
         let summary = "sends other agents to look something up or to do a piece of work";
         equipment.capabilities.push(Capability::new(Page::Global, summary, vec![Arc::new(tool)]));
-        if let Some(tasks) = tasks {
-            let summary = "reads and stops what works in the background";
-            equipment.capabilities.push(Capability::new(Page::Global, summary, task_tools(tasks)));
+        // One is under the mode itself, call by call, so sending it is fine in all.
+        for mode in [Mode::Ask, Mode::Plan] {
+            equipment.exceptions.push(Exception { mode, tools: NAME.parse()?, cell: Cell::Allow });
         }
         equipment.hooks.push(Arc::new(News::new(Arc::downgrade(&crew), tasks.cloned())));
         Ok(crew)
@@ -139,13 +140,12 @@ impl Crew {
             (None, Who::Again { id, profile }) => self.unkept.again(&self.profiles, id, profile).await?,
         };
         let (id, name) = (begins.id.clone(), begins.profile.name.clone());
-        let link = Link::new(&begins, &wanted);
+        let link = base.keeper.as_ref().map(|keeper| (keeper, Link::new(keeper, &begins, &wanted)));
         let agent = self.agent(base, begins, &wanted)?;
-        if let Some(keeper) = &base.keeper {
+        match link {
             // Before it does anything: whoever opens the session after a crash must know of it.
-            keeper.links(&link).await.map_err(anyhow::Error::msg)?;
-        } else {
-            self.unkept.keep(&id, &name, &agent);
+            Some((keeper, link)) => keeper.links(&link).await.map_err(anyhow::Error::msg)?,
+            None => self.unkept.keep(&id, &name, &agent),
         }
         Ok(Subagent { id, profile: name, agent })
     }
@@ -186,7 +186,7 @@ impl Crew {
         };
         let share = Arc::new(share);
         let limits = Limits { turns: Some(profile.max_turns), ..base.shared.limits.clone() };
-        let budget = Budget::new(limits, RuleSet::new(Subjects::new()));
+        let budget = Budget::new(limits, base.shared.polls.clone());
         let meter = (wanted.place == Place::Foreground).then(|| base.shared.meter.clone());
         let asking = base.approver.as_ref().map(|approver| {
             let who = format!("{id} ({})", wanted.description.trim());
@@ -194,6 +194,7 @@ impl Crew {
             Arc::new(asking) as Arc<dyn Hooks>
         });
         let approvers = asking.into_iter().chain([Arc::new(Headless) as Arc<dyn Hooks>]).collect();
+        let ending = Arc::clone(&domain);
         let hooks = base.shared.hooks(Own {
             domain,
             equipment,
@@ -202,14 +203,32 @@ impl Crew {
             spill,
             budgets: vec![Arc::clone(&share) as Arc<dyn Hooks>, Arc::new(budget)],
             window,
-        })?;
+        });
         let agent = Agent::new(context, hooks);
+        agent.listen(Arc::new(DomainEnd(ending)));
         if let Some(keeper) = keeper {
             agent.listen(Arc::new(keeper));
         }
         agent.listen(share);
         agent.listen(base.relay.of(id));
         Ok(agent)
+    }
+}
+
+/// Tells the domain of a subagent that its run has ended. The program does so for its own.
+struct DomainEnd(Arc<DomainHooks>);
+
+#[async_trait]
+impl Listener for DomainEnd {
+    fn hears(&self, kind: &EventKind) -> bool {
+        matches!(kind, EventKind::RunEnd { .. })
+    }
+
+    async fn event(&self, event: Event) {
+        if let EventKind::RunEnd { outcome } = event.kind {
+            // What it remembers and cannot keep, it keeps before the next model call.
+            let _ = self.0.run_ended(&outcome).await;
+        }
     }
 }
 

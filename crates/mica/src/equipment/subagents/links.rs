@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, bail};
 use mica_ai::id::CallId;
 use mica_ai::message::ToolCall;
 use mica_session::entry::{Body, ChildOf, RunId};
-use mica_session::{Access, Durability, Kind, SessionError};
+use mica_session::{Access, Durability, Kind, SessionError, SessionId};
 use mica_tools::subagent::{Place, Profile, Profiles, Wanted};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,8 @@ const TOLD: &str = "mica.subagent_told";
 /// A subagent that was sent, or sent again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
+    /// The session that sent it. A fork has copies of these entries, and not the subagents.
+    pub session: SessionId,
     /// Its id.
     pub agent: String,
     /// Its profile.
@@ -36,8 +38,9 @@ pub struct Link {
 }
 
 impl Link {
-    pub(super) fn new(begins: &Begins, wanted: &Wanted<'_>) -> Self {
+    pub(super) fn new(parent: &Keeper, begins: &Begins, wanted: &Wanted<'_>) -> Self {
         Self {
+            session: parent.session().header().id,
             agent: begins.id.clone(),
             profile: begins.profile.name.clone(),
             description: wanted.description.trim().to_owned(),
@@ -67,7 +70,10 @@ impl Keeper {
 
     /// The newest subagent that a call has sent.
     pub(super) fn sent_by(&self, call: &ToolCall) -> Option<Link> {
-        self.newest(Kind::Custom, |body| read(body).filter(|link| link.call == call.id))
+        let own = self.session().header().id;
+        self.newest(Kind::Custom, |body| {
+            read(body).filter(|link| link.call == call.id && link.session == own)
+        })
     }
 
     /// Subagents in the background whose end was not told, the oldest first.
@@ -81,7 +87,7 @@ impl Keeper {
                     untold.retain(|link| value.as_str() != Some(&link.agent));
                 }
                 body => {
-                    if let Some(link) = read(body) {
+                    if let Some(link) = read(body).filter(|link| link.session == session.header().id) {
                         untold.retain(|other| other.agent != link.agent);
                         untold.extend(Some(link).filter(|link| link.background));
                     }
@@ -121,7 +127,7 @@ pub(super) async fn fresh(
     let begins =
         Begins { id, profile: profile.clone(), keeper: Some(Keeper::new(session)), messages: Vec::new() };
     if let Some(keeper) = &begins.keeper {
-        keeper.before_next(Link::new(&begins, wanted).body().map_err(anyhow::Error::msg)?);
+        keeper.before_next(Link::new(parent, &begins, wanted).body().map_err(anyhow::Error::msg)?);
     }
     Ok(begins)
 }
