@@ -136,12 +136,11 @@ impl Sessions {
     /// All sessions that a text names, in no particular order.
     pub fn matching(&self, given: &str) -> Vec<PathBuf> {
         let fits = |path: &PathBuf| paths::id_in_name(path).is_some_and(|id| id.answers_to(given));
-        let mut found = self.files(None);
-        let children: Vec<PathBuf> = found.iter().flat_map(|path| self.child_files(path)).collect();
-        found.retain(fits);
+        let all = self.files(None);
+        let found: Vec<PathBuf> = all.iter().filter(|path| fits(path)).cloned().collect();
         // What somebody said themselves is meant rather than what a subagent said.
         if found.is_empty() {
-            found.extend(children.into_iter().filter(fits));
+            return all.iter().flat_map(|path| self.child_files(path)).filter(fits).collect();
         }
         found
     }

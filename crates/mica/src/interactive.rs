@@ -47,7 +47,8 @@ pub async fn run(
             }
         };
         let asked = Some(Question { asks, reply });
-        left = attend(work, running, asked, printer, &mut terminal, &mut questions).await?;
+        // Large, and made once.
+        left = Box::pin(attend(work, running, asked, printer, &mut terminal, &mut questions)).await?;
     }
     loop {
         let line = match terminal.line(&format!("{}> ", work.mode.get().name())).await {

@@ -119,12 +119,15 @@ enum Method {
     },
 }
 
-/// The questions that are open, as they were told, and whose they are: the agent's own, or a subagent's.
+/// The questions that are open, as they were told.
 #[derive(Clone, Default)]
-pub struct Asked(Arc<Mutex<Vec<(Option<String>, Ask)>>>);
+pub struct Asked(Arc<Mutex<Vec<Told>>>);
+
+/// Whose question it is, the agent's own or a subagent's, and what is asked.
+type Told = (Option<String>, Ask);
 
 impl Asked {
-    fn open(&self) -> MutexGuard<'_, Vec<(Option<String>, Ask)>> {
+    fn open(&self) -> MutexGuard<'_, Vec<Told>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

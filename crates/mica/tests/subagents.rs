@@ -227,6 +227,29 @@ async fn one_goes_on_with_new_instructions() {
     assert_eq!(fact(&result, "id"), id);
 }
 
+/// A conversation that is not kept sends subagents, too, and they go on as long as it does.
+#[tokio::test]
+async fn without_a_session_one_goes_on_all_the_same() {
+    let more = json!({ "description": "more", "prompt": "and then", "resume": "explore-1" });
+    let scenario = Scenario::new()
+        .turn(send(first("begin"), "call_1", sends("explore", "look here")))
+        .turn(send(after("begin", 1), "call_2", more))
+        .turn(after("begin", 2).text("Both."))
+        .turn(told("look here").text("Here it is."))
+        .turn(told("and then").text("There it is."));
+    let stage = Stage::new(scenario).await;
+    done(&stage.ask(&["-p", "begin", "--no-session"]).await);
+    let told = results(asked(&stage, "begin").last().unwrap());
+    assert_eq!(
+        (fact(&told[0], "id"), fact(&told[1], "id")),
+        ("explore-1".to_owned(), "explore-1".to_owned())
+    );
+    let theirs = asked(&stage, "and then");
+    let said = theirs[0]["messages"].as_array().unwrap().iter().map(|message| text(&message["content"]));
+    assert!(said.into_iter().any(|text| text == "Here it is."), "{theirs:?}");
+    assert!(stage.sessions(jiff::Timestamp::now()).list(None).sessions.is_empty());
+}
+
 #[tokio::test]
 async fn what_cannot_be_resumed_is_said() {
     let resume = |id: &str, profile: Option<&str>| {

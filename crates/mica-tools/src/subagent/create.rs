@@ -1,7 +1,8 @@
 //! `create_subagent`: sends an agent to do something, waits for it or not, and tells what it came to.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -49,6 +50,8 @@ pub struct CreateSubagent {
     profiles: Profiles,
     tasks: Option<Tasks>,
     places: Arc<Semaphore>,
+    /// Which task is which subagent: models mix the ids up, and both are plain.
+    beside: Mutex<BTreeMap<String, String>>,
     spec: ToolSpec,
 }
 
@@ -61,7 +64,8 @@ impl CreateSubagent {
         spec.access = Access::Write;
         spec.effect = Effect::Unsafe;
         spec.deadline = DEADLINE;
-        Self { subagents, profiles, tasks, places: Arc::new(Semaphore::new(AT_ONCE)), spec }
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        Self { subagents, profiles, tasks, places, beside: Mutex::default(), spec }
     }
 
     fn profile(&self, args: &CreateArgs) -> Result<Option<&Profile>, ToolError> {
@@ -74,7 +78,8 @@ impl CreateSubagent {
 
     async fn made(&self, args: &CreateArgs, place: Place, cx: &ToolCx) -> Result<Subagent, ToolError> {
         let profile = self.profile(args)?;
-        let who = match (&args.resume, profile) {
+        let resume = args.resume.as_ref().map(|id| self.of_task(id).unwrap_or_else(|| id.clone()));
+        let who = match (&resume, profile) {
             (Some(id), _) => Who::Again { id, profile: args.profile.as_deref() },
             (None, Some(profile)) => Who::Fresh(profile),
             (None, None) => {
@@ -85,6 +90,11 @@ impl CreateSubagent {
         };
         let description = &args.description;
         self.subagents.make(Wanted { who, description, place, run: &cx.run, call: &cx.call }).await
+    }
+
+    /// The subagent that is a task.
+    fn of_task(&self, task: &str) -> Option<String> {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner).get(task).cloned()
     }
 
     /// Sends it and waits.
@@ -116,6 +126,9 @@ impl CreateSubagent {
         // Of its own, and not the call's: it goes on when the run ends. The table ends it with the session.
         let feed = tasks.begin(TaskKind::AGENT, &args.description, CancellationToken::new())?;
         let (id, task) = (subagent.id.clone(), feed.id().clone());
+        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.insert(task.to_string(), id.clone());
+        drop(beside);
         tokio::spawn(on_its_own(subagent, args.prompt, feed));
         let text = format!(
             "The subagent works in the background as task {task}. You are told when it has ended; until then, go on with \

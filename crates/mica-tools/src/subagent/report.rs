@@ -202,7 +202,7 @@ impl Listener for Watch {
                 seen.saying.push('\n');
             }
             EventKind::Answer { delta: StreamEvent::TextDelta { text, .. }, .. } => {
-                seen.saying.push_str(&text)
+                seen.saying.push_str(&text);
             }
             EventKind::AnswerEnd { usage, .. } => {
                 seen.usage += usage;
