@@ -15,11 +15,11 @@ fn tool() -> CreateSubagent {
     CreateSubagent::new(Arc::new(Nobody), Profiles::builtin().unwrap(), None)
 }
 
-fn args(value: Value) -> Args {
+fn args(value: &Value) -> Args {
     value.as_object().unwrap().clone()
 }
 
-async fn refusal(value: Value) -> String {
+async fn refusal(value: &Value) -> String {
     let cx = ToolCx::new("run".into(), "call".into(), CancellationToken::new(), |_| {});
     tool().call(args(value), &cx).await.unwrap_err().message
 }
@@ -34,9 +34,9 @@ fn those_that_only_look_run_beside_others() {
         (json!({ "resume": "explore-1" }), Access::Write),
         (json!({ "profile": "nobody" }), Access::Write),
     ] {
-        assert_eq!(tool.access(&args(value.clone())), expected, "{value}");
+        assert_eq!(tool.access(&args(&value)), expected, "{value}");
     }
-    assert_eq!(tool.touches(&args(json!({ "profile": "general" }))), [], "it may touch everything");
+    assert_eq!(tool.touches(&args(&json!({ "profile": "general" }))), [], "it may touch everything");
 }
 
 #[test]
@@ -51,30 +51,30 @@ fn only_what_is_there_is_offered() {
 
 #[tokio::test]
 async fn what_is_wrong_is_said() {
-    let errand = |more: Value| {
+    let errand = |more: &Value| {
         let mut value = json!({ "description": "an errand", "prompt": "go" });
         value.as_object_mut().unwrap().extend(args(more));
         value
     };
     for (value, expected) in [
-        (errand(json!({})), "Say which profile: explore, general. Nothing was begun."),
+        (errand(&json!({})), "Say which profile: explore, general. Nothing was begun."),
         (
-            errand(json!({ "profile": "cook" })),
+            errand(&json!({ "profile": "cook" })),
             "There is no profile \"cook\"; there are: explore, general. Nothing was begun.",
         ),
         (
-            errand(json!({ "profile": "explore", "prompt": " " })),
+            errand(&json!({ "profile": "explore", "prompt": " " })),
             "The prompt is empty: say what the subagent is to do. Nothing was begun.",
         ),
         (
-            errand(json!({ "profile": "explore", "background": true })),
+            errand(&json!({ "profile": "explore", "background": true })),
             "Nothing can work in the background here. Nothing was begun; send it without `background`.",
         ),
         (
-            errand(json!({ "resume": "explore-1", "profile": "explore" })),
+            errand(&json!({ "resume": "explore-1", "profile": "explore" })),
             "nobody for Again { id: \"explore-1\", profile: Some(\"explore\") }",
         ),
     ] {
-        assert_eq!(refusal(value.clone()).await, expected, "{value}");
+        assert_eq!(refusal(&value).await, expected, "{value}");
     }
 }
