@@ -19,7 +19,7 @@ async fn one_of_two_in_the_background_is_killed() {
         .turn(after("begin", 3).call("task_output", json!({ "id": "agent-2", "wait_seconds": 20 })))
         .turn(after("begin", 4).text("Enough."))
         .turn(hangs("the first"))
-        .turn(told("the second").pacing(Pacing { chars: 4, first_ms: 2_000, delay_ms: 0 }).text("two"));
+        .turn(told("the second").pacing(Pacing { chars: 4, first_ms: 4_000, delay_ms: 0 }).text("two"));
     let stage = Stage::new(scenario).await;
     let ran = stage.ask(&["-p", "begin"]).await;
     done(&ran);

@@ -55,13 +55,13 @@ async fn one_is_sent_and_tells_what_it_found() {
 /// Both are asked before either is answered, so they are at work at the same time; and their results are in order.
 #[tokio::test]
 async fn two_that_only_read_work_side_by_side() {
-    let slow = |turn: Turn| turn.pacing(Pacing { chars: 4, first_ms: 700, delay_ms: 0 });
+    let slow = |turn: Turn| turn.pacing(Pacing { chars: 4, first_ms: 3_000, delay_ms: 0 });
     let both = send(first("begin"), "call_1", sends("explore", "the first"));
     let scenario = Scenario::new()
         .turn(send(both, "call_2", sends("explore", "the second")))
         .turn(after("begin", 2).text("Both."))
         .turn(slow(told("the first")).text("one"))
-        .turn(told("the second").text("two"));
+        .turn(slow(told("the second")).text("two"));
     let stage = Stage::new(scenario).await;
     let ran = stage.ask(&["-p", "begin", "--output", "stream-json"]).await;
     done(&ran);
@@ -213,4 +213,24 @@ async fn who_stops_the_run_stops_those_it_waits_for() {
     for child in children(&stage) {
         assert_eq!(ends(&child), ["aborted"]);
     }
+}
+
+/// A project's own subagents are offered once the project is trusted.
+#[tokio::test]
+async fn a_project_has_its_own_once_it_is_trusted() {
+    let scenario = Scenario::new().turn(told("begin").text("Hello."));
+    let stage = Stage::new(scenario).await;
+    std::fs::create_dir(stage.project().join(".mica")).unwrap();
+    let settings = "[subagents.local]\ndescription = \"knows this project\"\nprompt = \"You know it.\"\n";
+    std::fs::write(stage.project().join(".mica/config.toml"), settings).unwrap();
+    let offered = |request: &Value| {
+        let tools = request["tools"].as_array().unwrap().iter();
+        let mut tools = tools.filter(|tool| tool["function"]["name"] == "create_subagent");
+        tools.next().unwrap()["function"]["parameters"]["properties"]["profile"]["enum"].clone()
+    };
+    done(&stage.ask(&["-p", "begin"]).await);
+    assert_eq!(offered(&asked(&stage, "begin")[0]), json!(["explore", "general"]));
+    stage.does(&["trust"]).await;
+    done(&stage.ask(&["-p", "begin"]).await);
+    assert_eq!(offered(&asked(&stage, "begin")[1]), json!(["explore", "general", "local"]));
 }
