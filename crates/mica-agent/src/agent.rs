@@ -1,7 +1,7 @@
 //! An agent that lives longer than a run: a conversation, queues, listeners, and one run at a time.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
 use mica_ai::User;
@@ -10,7 +10,7 @@ use tokio::sync::{Mutex as RunLock, broadcast};
 use crate::approval::Decisions;
 use crate::context::Context;
 use crate::control::Control;
-use crate::event::{self, Event, EventSink, Listener};
+use crate::event::{self, Event, EventKind, EventSink, Listener};
 use crate::hooks::{HookStack, Hooks};
 use crate::id::RunId;
 use crate::outcome::{Outcome, RunError};
@@ -36,6 +36,8 @@ struct Inner {
     listeners: Mutex<Vec<Arc<dyn Listener>>>,
     subscribers: broadcast::Sender<Event>,
     next: Arc<AtomicU64>,
+    /// Shared by all who tell: the run, and the relays of subagents.
+    order: Arc<RunLock<()>>,
 }
 
 struct State {
@@ -67,6 +69,7 @@ impl Agent {
                 listeners: Mutex::new(Vec::new()),
                 subscribers: broadcast::Sender::new(BACKLOG),
                 next: Arc::new(AtomicU64::new(0)),
+                order: Arc::default(),
             }),
         }
     }
@@ -151,6 +154,11 @@ impl Agent {
         self.inner.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
+    /// A way to tell what happens in subagents as part of what happens here. It does not keep the agent alive.
+    pub fn relay(&self) -> Relay {
+        Relay { to: Arc::downgrade(&self.inner) }
+    }
+
     /// Looks at the conversation, or changes it, between runs.
     ///
     /// # Errors
@@ -171,8 +179,40 @@ impl Agent {
     }
 
     fn sink(&self, run: RunId) -> EventSink {
-        let inner = Arc::clone(&self.inner);
-        EventSink::new(run, Arc::clone(&self.inner.next), Arc::new(FanOut { inner }))
+        sink(&self.inner, run)
+    }
+}
+
+fn sink(inner: &Arc<Inner>, run: RunId) -> EventSink {
+    let fan_out = Arc::new(FanOut { inner: Arc::clone(inner) });
+    EventSink::new(run, Arc::clone(&inner.next), fan_out).in_order(Arc::clone(&inner.order))
+}
+
+/// A way to tell what happens in subagents as part of what happens in an agent.
+#[derive(Clone)]
+pub struct Relay {
+    to: Weak<Inner>,
+}
+
+impl Relay {
+    /// A listener for a subagent, which tells its events as [`EventKind::Subagent`] under this id. Events are dropped
+    /// once the agent is gone.
+    pub fn of(&self, agent: impl Into<String>) -> Arc<dyn Listener> {
+        Arc::new(Relaying { to: self.to.clone(), agent: agent.into() })
+    }
+}
+
+struct Relaying {
+    to: Weak<Inner>,
+    agent: String,
+}
+
+#[async_trait]
+impl Listener for Relaying {
+    async fn event(&self, event: Event) {
+        let Some(inner) = self.to.upgrade() else { return };
+        let kind = EventKind::Subagent { agent: self.agent.clone(), event: Box::new(event.kind) };
+        sink(&inner, event.run).tell(kind).await;
     }
 }
 

@@ -122,10 +122,12 @@ fn waits(items: &[Item]) -> Vec<Vec<usize>> {
 
 type Footprint = (Access, Vec<Resource>);
 
-/// What a call does to what. A tool that breaks over the question is taken to touch everything.
+/// What a call does to what. A tool that breaks over the question is taken to run alone, or to touch everything.
 fn footprint(prepared: &Prepared) -> Footprint {
-    let touches = catch_unwind(AssertUnwindSafe(|| prepared.tool.touches(&prepared.args)));
-    (prepared.tool.spec().access, touches.unwrap_or_default())
+    let (tool, args) = (&prepared.tool, &prepared.args);
+    let access = catch_unwind(AssertUnwindSafe(|| tool.access(args)));
+    let touches = catch_unwind(AssertUnwindSafe(|| tool.touches(args)));
+    (access.unwrap_or(Access::Exclusive), touches.unwrap_or_default())
 }
 
 fn collide(one: &Footprint, other: &Footprint) -> bool {

@@ -145,6 +145,14 @@ pub enum EventKind {
         /// All calls of the run together.
         usage: Usage,
     },
+    /// Something happened in a subagent. The event around it has the subagent's run, and a number of this session: what
+    /// happens in a subagent is told among the rest, in one order.
+    Subagent {
+        /// The subagent, by the id that it can be resumed with.
+        agent: String,
+        /// What happened. The order is that of any run.
+        event: Box<EventKind>,
+    },
     /// Something a person should know.
     Notice {
         /// In words.
@@ -205,6 +213,13 @@ impl EventSink {
     /// A sink for a run, whose first event gets the number that `next` holds.
     pub fn new(run: RunId, next: Arc<AtomicU64>, listener: Arc<dyn Listener>) -> Self {
         Self { run, next, listener, order: Arc::default() }
+    }
+
+    /// The same, in one order with other sinks that count with the same `next`.
+    #[must_use]
+    pub(crate) fn in_order(mut self, order: Arc<Mutex<()>>) -> Self {
+        self.order = order;
+        self
     }
 
     /// Tells something. Returns when it is heard.

@@ -1,7 +1,7 @@
 //! A guard around code that is not the engine's own: a panic is an error with words, and a wait has an end.
 
 use std::any::Any;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -19,6 +19,11 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// Does some work; a panic in it is returned in words.
 pub(crate) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|panic| words(&*panic))
+}
+
+/// Asks for words that can be done without: a panic is none.
+pub(crate) fn words_of(asked: impl FnOnce() -> Option<String>) -> Option<String> {
+    catch_unwind(AssertUnwindSafe(asked)).ok().flatten()
 }
 
 /// Asks a hook that may take its time.

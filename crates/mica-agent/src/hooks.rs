@@ -134,6 +134,13 @@ pub trait Hooks: Send + Sync {
         Vec::new()
     }
 
+    /// What a call is answered with that an earlier run left without a result. `None`: the usual words, which say that
+    /// its effect is unknown. For whoever knows better.
+    fn left(&self, call: &ToolCall) -> Option<String> {
+        let _ = call;
+        None
+    }
+
     /// Keeps what was said. Returns when it is safe: the next model call waits for it.
     ///
     /// # Errors
@@ -155,8 +162,8 @@ impl Hooks for NoHooks {}
 /// the one before left them; the first denial counts, else the first question, else an explicit yes, else what is offered to
 /// be remembered. Where several ask, only what would answer all of them may be remembered. When one changes
 /// the arguments, those before it judge again: nothing runs with arguments that a gate has not seen, and when they
-/// change them back and forth the call is denied. `approve`: the first that answers. `remember`: all, also
-/// when one fails. `on_failure`: the first that did something. `steering`, `follow_up`: all together.
+/// change them back and forth the call is denied. `approve`, `left`: the first that answers. `remember`: all, also when one
+/// fails. `on_failure`: the first that did something. `steering`, `follow_up`: all together.
 #[derive(Clone, Default)]
 pub struct HookStack {
     hooks: Vec<Arc<dyn Hooks>>,
@@ -268,6 +275,10 @@ impl Hooks for HookStack {
             messages.extend(hooks.follow_up().await);
         }
         messages
+    }
+
+    fn left(&self, call: &ToolCall) -> Option<String> {
+        self.hooks.iter().find_map(|hooks| hooks.left(call))
     }
 
     async fn record(&self, record: Record<'_>) -> Result<(), String> {

@@ -71,7 +71,7 @@ pub mod tool;
 pub mod typed;
 mod waits;
 
-pub use agent::{Agent, Busy};
+pub use agent::{Agent, Busy, Relay};
 pub use approval::{Answer, Ask, Decision, Decisions, Preview, Verdict};
 pub use context::{Context, Settings, ToolSet};
 pub use control::Control;

@@ -97,8 +97,11 @@ impl Serialize for RunError {
 pub struct Tally {
     /// Turns begun.
     pub turns: u32,
-    /// What all model calls took.
+    /// What all model calls took, those of subagents included.
     pub usage: Usage,
+    /// Of it, what subagents took.
+    #[serde(default)]
+    pub delegated: Usage,
     /// Time spent asking models and running tools. A person's thinking time is not in it.
     pub active: Duration,
     /// Fingerprints of the calls made, the newest last: equal calls have equal ones.

@@ -56,7 +56,8 @@ pub(crate) async fn begin(
 ) -> Outcome {
     cx.tally = Tally::default();
     let is_kept = |stop| !matches!(stop, StopReason::Error | StopReason::Aborted);
-    let left = cx.unanswered(is_kept).into_iter().map(|call| not_run(&call, left).result.into());
+    let words = |call: &ToolCall| guard::words_of(|| hooks.left(call)).unwrap_or_else(|| left.to_owned());
+    let left = cx.unanswered(is_kept).into_iter().map(|call| not_run(&call, words(&call)).result.into());
     let joining = left.chain(input).collect();
     Run { cx, hooks, events, control, unfinished: 0 }.from(Begin::Input(joining)).await
 }

@@ -23,6 +23,12 @@ pub trait Tool: Send + Sync {
     /// What it is. The same for as long as the tool lives: it is part of the cached prompt.
     fn spec(&self) -> &ToolSpec;
 
+    /// What a call may run beside: what its specification says, unless its arguments say that it does less.
+    fn access(&self, args: &Args) -> Access {
+        let _ = args;
+        self.spec().access
+    }
+
     /// What a call touches. Calls that touch the same thing run one after the other, in call order. A call that
     /// names nothing is taken to touch everything that is written beside it.
     fn touches(&self, args: &Args) -> Vec<Resource> {

@@ -6,8 +6,10 @@
 //! there is none left.
 
 mod hooks;
+mod meter;
 
 pub use hooks::Budget;
+pub use meter::{Meter, Share};
 
 use std::time::Duration;
 

@@ -30,6 +30,20 @@ pub struct Header {
     /// Where it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
+    /// Whose subagent had this conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child_of: Option<ChildOf>,
+}
+
+/// Where the session of a subagent was begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildOf {
+    /// The session of the agent that sent it.
+    pub session: SessionId,
+    /// The run that it was sent in.
+    pub run: RunId,
+    /// The call that it was sent with.
+    pub call: String,
 }
 
 /// Where a fork branched off.

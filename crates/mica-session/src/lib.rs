@@ -51,7 +51,7 @@ mod unfinished;
 mod upcast;
 
 pub use blob::Limits;
-pub use entry::{Body, Compaction, Entry, Header, Mode, RunId, Version};
+pub use entry::{Body, ChildOf, Compaction, Entry, Header, Mode, RunId, Version};
 pub use error::SessionError;
 pub use export::{Format, Scope};
 pub use files::Durability;

@@ -61,6 +61,11 @@ pub(crate) fn spill(session: &Path) -> PathBuf {
     session.with_extension("spill")
 }
 
+/// Where the sessions of a session's subagents are kept.
+pub(crate) fn children(session: &Path) -> PathBuf {
+    session.with_extension("agents")
+}
+
 /// All files and folders that belong to a session but its own file: those beside it whose names begin like its name, also
 /// what others put there. The lock is not among them.
 pub(crate) fn companions(session: &Path) -> Vec<PathBuf> {

@@ -1,5 +1,6 @@
 //! The sessions of a folder: begin, open, find, list, fork, rename, delete.
 
+mod children;
 mod retention;
 mod summary;
 
@@ -134,8 +135,13 @@ impl Sessions {
 
     /// All sessions that a text names, in no particular order.
     pub fn matching(&self, given: &str) -> Vec<PathBuf> {
-        let mut found = self.files(None);
-        found.retain(|path| paths::id_in_name(path).is_some_and(|id| id.answers_to(given)));
+        let fits = |path: &PathBuf| paths::id_in_name(path).is_some_and(|id| id.answers_to(given));
+        let all = self.files(None);
+        let found: Vec<PathBuf> = all.iter().filter(|path| fits(path)).cloned().collect();
+        // What somebody said themselves is meant rather than what a subagent said.
+        if found.is_empty() {
+            return all.iter().flat_map(|path| self.child_files(path)).filter(fits).collect();
+        }
         found
     }
 
@@ -178,6 +184,7 @@ impl Sessions {
             project,
             name,
             forked_from,
+            child_of: None,
         }
     }
 

@@ -62,6 +62,7 @@ pub mod resolve;
 mod seen;
 pub mod shell;
 mod store;
+pub mod subagent;
 pub mod task_output;
 pub mod tasks;
 #[cfg(test)]
@@ -95,6 +96,7 @@ pub use person::{Inquiry, Nobody, Person, Reply};
 pub use plan::{Modes, PlanGate, Planning, Plans};
 pub use resolve::{Found, Place};
 pub use shell::{Ground, Shell, ShellSettings};
+pub use subagent::{CreateSubagent, Profile, Profiles, Subagent, Subagents};
 pub use task_output::TaskOutput;
 pub use tasks::{Ending, Feed, TaskError, TaskId, TaskInfo, TaskKind, TaskLimits, TaskState, Tasks};
 pub use todo_write::{Todo, TodoStatus, TodoWrite, Todos};

@@ -19,11 +19,9 @@ use crate::transcript::{Ends, Logs, Transcript};
 
 mod error;
 mod feed;
-mod news;
 
 pub use error::TaskError;
 pub use feed::Feed;
-pub use news::TaskNews;
 
 /// What kind of work a task is. Its name begins the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

@@ -97,6 +97,12 @@ impl Workspace {
         self
     }
 
+    /// The same folder for another agent: what this one has read, that one has not.
+    #[must_use]
+    pub fn for_another(&self) -> Self {
+        Self { seen: Arc::default(), ..self.clone() }
+    }
+
     /// The canonical root folder.
     pub fn root(&self) -> &Path {
         &self.root

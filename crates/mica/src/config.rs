@@ -66,6 +66,11 @@ pub struct Values {
     /// Commands that the model runs.
     #[serde(default)]
     pub shell: ShellValues,
+    /// A small model, for subagents that only look something up. The same as the other when absent.
+    pub small_model: Option<String>,
+    /// Subagents, over those that are built in.
+    #[serde(default)]
+    pub subagents: Table,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,

@@ -1,27 +1,27 @@
 //! What an agent can do besides what its pack brings: each part gives tools, and has a say about their calls.
 
+pub mod people;
+pub mod scratch;
+mod shell;
+pub mod subagents;
+mod web;
+
 use std::sync::Arc;
 
 use anyhow::Result;
 use mica_agent::Hooks;
 use mica_context::{Clock, SpillFolder};
-use mica_domain::Capability;
+use mica_domain::{Capability, Page};
 use mica_policy::Mode;
 use mica_policy::mode::{Cell, Exception, ModeSwitch};
-use mica_tools::tasks::TaskNews;
-use mica_tools::{Tasks, Workspace};
+use mica_tools::{TaskLimits, Tasks, Workspace, kill_task, task_output, task_tools};
 
 use crate::approvals::KeptApprovals;
 use crate::cli::RunFlags;
 use crate::config::Values;
 use crate::surroundings::Surroundings;
-
-pub mod people;
-pub mod scratch;
-mod shell;
-mod web;
-
 use people::People;
+
 pub use shell::of_commands;
 
 /// A part of it.
@@ -31,20 +31,37 @@ struct Part {
     capabilities: Vec<Capability>,
     /// Who has a say about their calls.
     hooks: Vec<Arc<dyn Hooks>>,
+    /// How the same is made for a subagent.
+    anew: Option<Anew>,
 }
 
 /// Tools that depend on where the agent runs, and the hooks that belong to them.
 pub struct Equipment {
     /// The tools.
     pub capabilities: Vec<Capability>,
-    /// Who has a say, before the rules that the person gave.
+    /// Who has a say, before the rules that the person gave. What their gates say holds for subagents, too.
     pub hooks: Vec<Arc<dyn Hooks>>,
     /// Tools that modes treat otherwise than by what they declare.
     pub exceptions: Vec<Exception>,
     /// Tools that are meant to be called again and again.
     pub polls: Vec<&'static str>,
+    /// How the part of it is made that subagents have. What is not here, they do not have.
+    pub anew: Vec<Anew>,
     /// The tasks of the session, for all that begin some.
     pub tasks: Tasks,
+}
+
+/// Makes tools for a subagent that works in this workspace, and what belongs to them beside the gates that hold for all.
+/// Nothing of them is shared with those of another agent, except what is meant for all.
+pub type Anew = Arc<dyn Fn(&Workspace) -> Fresh + Send + Sync>;
+
+/// Equipment of one subagent.
+#[derive(Default)]
+pub struct Fresh {
+    /// The tools.
+    pub capabilities: Vec<Capability>,
+    /// The hooks.
+    pub hooks: Vec<Arc<dyn Hooks>>,
 }
 
 /// What equipment is found with.
@@ -75,30 +92,44 @@ impl Equipment {
     /// # Errors
     /// Settings that do not fit.
     pub fn find(outfit: &Outfit<'_>, notices: &mut Vec<String>) -> Result<Self> {
-        let tasks = Tasks::new(
-            Arc::clone(&outfit.logs),
-            Arc::clone(&outfit.clock),
-            mica_tools::TaskLimits::default(),
-        );
-        let mut all = shell::equip(outfit, &tasks)?;
-        all.hooks.push(Arc::new(TaskNews::new(&tasks)));
-        let summary = "Look after work in the background.";
-        let background = Capability::new(mica_domain::Page::Global, summary, mica_tools::task_tools(&tasks));
+        let tasks = outfit.tasks()();
+        let mut equipment = Self {
+            capabilities: vec![background(&tasks)],
+            hooks: Vec::new(),
+            exceptions: People::exceptions()?,
+            polls: vec![task_output::NAME],
+            anew: Vec::new(),
+            tasks,
+        };
+        let parts = [
+            shell::equip(outfit, &equipment.tasks)?,
+            outfit.people.part(),
+            web::equip(outfit.values, outfit.surroundings, notices)?,
+        ];
+        for part in parts {
+            equipment.capabilities.extend(part.capabilities);
+            equipment.hooks.extend(part.hooks);
+            equipment.anew.extend(part.anew);
+        }
         // Commands are judged one by one in every mode, and one's own tasks may always be stopped.
-        let free = [mica_tools::shell::NAME, mica_tools::kill_task::NAME];
-        let mut exceptions = People::exceptions()?;
         for mode in [Mode::Ask, Mode::Plan] {
-            for tool in free {
-                exceptions.push(Exception { mode, tools: tool.parse()?, cell: Cell::Allow });
+            for tool in [mica_tools::shell::NAME, kill_task::NAME] {
+                equipment.exceptions.push(Exception { mode, tools: tool.parse()?, cell: Cell::Allow });
             }
         }
-        let polls = vec![mica_tools::task_output::NAME];
-        all.capabilities.push(background);
-        for part in [outfit.people.part(), web::equip(outfit.values, outfit.surroundings, notices)?] {
-            all.capabilities.extend(part.capabilities);
-            all.hooks.extend(part.hooks);
-        }
-        let Part { capabilities, hooks } = all;
-        Ok(Self { capabilities, hooks, exceptions, polls, tasks })
+        Ok(equipment)
     }
+}
+
+impl Outfit<'_> {
+    /// Makes a table of tasks: the session has one, and each subagent its own.
+    fn tasks(&self) -> impl Fn() -> Tasks + Send + Sync + 'static {
+        let (logs, clock) = (Arc::clone(&self.logs), Arc::clone(&self.clock));
+        move || Tasks::new(Arc::clone(&logs), Arc::clone(&clock), TaskLimits::default())
+    }
+}
+
+/// What looks after work in the background.
+fn background(tasks: &Tasks) -> Capability {
+    Capability::new(Page::Global, "reads and stops what works in the background", task_tools(tasks))
 }

@@ -87,6 +87,8 @@ pub async fn run(
     let choice = work.choice();
     let mode = work.mode.get().name();
     println!("mica  {} at {}  ({mode} mode; /help)", choice.model.name, choice.endpoint.name);
+    // What a subagent in the background asks when the run ends is asked again with the next one.
+    let mut left: Option<Question> = None;
     // A run that was waiting for this person goes on with their answers.
     if let Some(waiting) = work.keeper.as_ref().and_then(Keeper::waiting) {
         let (reply, answers) = oneshot::channel();
@@ -98,7 +100,8 @@ pub async fn run(
             }
         };
         let asked = Some(Question { asks, reply });
-        Box::pin(attend(work, running, asked, printer, &mut terminal, &mut wants)).await?;
+        // Large, and made once.
+        left = Box::pin(attend(work, running, asked, printer, &mut terminal, &mut wants)).await?;
     }
     loop {
         let line = match terminal.line(&format!("{}> ", work.mode.get().name())).await {
@@ -117,11 +120,12 @@ pub async fn run(
             }
             continue;
         }
-        Box::pin(attend(work, work.prompt(line), None, printer, &mut terminal, &mut wants)).await?;
+        let asked = left.take().filter(|question| !question.reply.is_closed());
+        left = Box::pin(attend(work, work.prompt(line), asked, printer, &mut terminal, &mut wants)).await?;
     }
 }
 
-/// Runs while listening to the person, and says how it ended.
+/// Runs while listening to the person, and says how it ended. Answers the question that is still open.
 async fn attend(
     work: &Work,
     running: impl Future<Output = Result<Outcome>>,
@@ -129,11 +133,12 @@ async fn attend(
     printer: &TextPrinter,
     terminal: &mut Terminal,
     wants: &mut Wants,
-) -> Result<()> {
+) -> Result<Option<Question>> {
     terminal.watch();
-    let outcome = listen(work, running, asked, printer, terminal, wants).await;
+    let listened = listen(work, running, asked, printer, terminal, wants).await;
     terminal.unwatch().await;
-    match outcome? {
+    let (outcome, left) = listened?;
+    match outcome {
         Outcome::Completed => {}
         Outcome::Exhausted { limit } => printer.say("…", &format!("stopped: {limit}")),
         Outcome::Suspended { .. } => printer.say("…", "waiting for an approval"),
@@ -147,7 +152,13 @@ async fn attend(
     for message in unsaid {
         terminal.draft(&text_of(&message.content));
     }
-    Ok(())
+    if left.is_some() {
+        printer.say(
+            "…",
+            "a subagent in the background waits for your answer; it is asked again with your next prompt",
+        );
+    }
+    Ok(left)
 }
 
 fn text_of(content: &[Content]) -> String {
@@ -173,7 +184,7 @@ async fn listen(
     printer: &TextPrinter,
     terminal: &mut Terminal,
     wants: &mut Wants,
-) -> Result<Outcome> {
+) -> Result<(Outcome, Option<Question>)> {
     tokio::pin!(running);
     // Questions that wait, the first until what was being typed is out of the way; and the one that is being answered.
     let mut next: VecDeque<Pending> = asked.map(Pending::Calls).into_iter().collect();
@@ -183,7 +194,7 @@ async fn listen(
     }
     loop {
         tokio::select! {
-            outcome = &mut running => return outcome,
+            outcome = &mut running => return Ok((outcome?, left(open, next))),
             pending = wanted(wants) => {
                 next.push_back(pending);
                 if open.is_none() && next.len() == 1 {
@@ -226,6 +237,19 @@ async fn listen(
             }
         }
     }
+}
+
+/// The question that somebody waits for although the run has ended: a subagent in the background.
+fn left(open: Option<Asked>, next: VecDeque<Pending>) -> Option<Question> {
+    let open = open.and_then(|asked| match asked {
+        Asked::Calls(open) => Some(open.into_question()),
+        Asked::Inquiry(_) => None,
+    });
+    let next = next.into_iter().filter_map(|pending| match pending {
+        Pending::Calls(question) => Some(question),
+        Pending::Inquiry(_) => None,
+    });
+    open.into_iter().chain(next).find(|question| !question.reply.is_closed())
 }
 
 /// The next thing that a run wants of a person.

@@ -24,6 +24,7 @@ use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
 
 mod approvals;
+mod assembly;
 mod cli;
 mod commands;
 mod config;
@@ -192,8 +193,10 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
     let tidying = Tidying::begin(&values, surroundings);
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
     // Large, and made once.
-    Box::pin(interactive::run(&work, surroundings, &printer, terminal, Wants { questions, inquiries }))
-        .await?;
+    let wants = Wants { questions, inquiries };
+    let talked = Box::pin(interactive::run(&work, surroundings, &printer, terminal, wants)).await;
+    work.close().await;
+    talked?;
     tidying.end().await;
     Ok(Exit::Done)
 }
@@ -217,7 +220,10 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         eprintln!("mica: {notice}");
     }
     let tidying = Tidying::begin(&values, surroundings);
-    rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, (asked, inquiries)).await?;
+    let asked = (asked, inquiries);
+    let served = rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, asked).await;
+    work.close().await;
+    served?;
     tidying.end().await;
     Ok(Exit::Done)
 }

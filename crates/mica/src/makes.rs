@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use mica_agent::ToolSet;
+use mica_agent::{ToolSet, ToolSpec};
 use mica_ai::endpoint::Choice;
 use mica_domain::{Capability, Domain, DomainHooks, Packs, Prompt};
 use mica_tools::{Sight, Workspace};
@@ -65,12 +65,29 @@ impl Makes {
         packs.pick(self.wanted.as_deref(), &self.facts.folder).context("the pack cannot be used")
     }
 
-    /// What a domain gives a model: its tools, and what it says about them.
+    /// The folder that tools work in.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The same for another agent, with tools of its own.
+    pub fn anew(&self, workspace: Workspace, equipment: Vec<Capability>) -> Self {
+        Self {
+            workspace,
+            equipment,
+            facts: self.facts.clone(),
+            instructions: self.instructions.clone(),
+            wanted: self.wanted.clone(),
+            turn: Mutex::default(),
+        }
+    }
+
+    /// What a domain gives a model: those of its tools that are kept, and what it says about them.
     ///
     /// # Errors
     /// Mistakes in the domain.
-    pub fn texts(domain: &DomainHooks) -> Result<(ToolSet, Prompt)> {
-        let tools = domain.resolve(&|_| true)?;
+    pub fn texts(domain: &DomainHooks, keep: &dyn Fn(&ToolSpec) -> bool) -> Result<(ToolSet, Prompt)> {
+        let tools = domain.resolve(keep)?;
         let prompt = Prompt::of(&*domain.domain(), &tools, &domain.snapshot())?;
         Ok((tools.tools, prompt))
     }

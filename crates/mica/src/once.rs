@@ -66,6 +66,9 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
             _ = tokio::signal::ctrl_c() => work.agent.abort(),
         }
     };
+    for task in work.close().await {
+        eprintln!("mica: {task} works in the background and did not end with the run");
+    }
     if output == Output::Json {
         lines.line(&summary(&work, &outcome).await?);
     }
@@ -93,17 +96,19 @@ fn refused() -> Decision {
 }
 
 async fn summary<'a>(work: &Work, outcome: &'a Outcome) -> Result<Summary<'a>> {
-    let (text, turns, usage) = work
+    let (text, tally) = work
         .agent
         .with(|cx| {
             let answer = cx.messages.iter().rev().find_map(|message| match message {
                 Message::Assistant(answer) => Some(answer.text()),
                 _ => None,
             });
-            (answer.unwrap_or_default(), cx.tally.turns, cx.tally.usage)
+            (answer.unwrap_or_default(), cx.tally.clone())
         })
         .await?;
-    Ok(Summary { outcome, text, session: work.session_id(), turns, usage })
+    let subagents = Some(tally.delegated).filter(|usage| usage.total() > 0);
+    let (turns, usage) = (tally.turns, tally.usage);
+    Ok(Summary { outcome, text, session: work.session_id(), turns, usage, subagents })
 }
 
 /// The prompt: what was given, and what is piped in.

@@ -144,18 +144,53 @@ enum Method {
 
 /// The questions that are open, as they were told.
 #[derive(Clone, Default)]
-pub struct Asked(Arc<Mutex<Vec<Ask>>>);
+pub struct Asked(Arc<Mutex<Vec<Told>>>);
+
+/// Whose question it is, the agent's own or a subagent's, and what is asked.
+type Told = (Option<String>, Ask);
 
 impl Asked {
-    fn open(&self) -> MutexGuard<'_, Vec<Ask>> {
+    fn open(&self) -> MutexGuard<'_, Vec<Told>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn asks(&self) -> Vec<Ask> {
+        self.open().iter().map(|(_, ask)| ask.clone()).collect()
+    }
+
+    /// Hears what happens in an agent.
+    fn hear(&self, agent: Option<&str>, kind: &EventKind) {
+        let is_own = |whose: &Option<String>| whose.as_deref() == agent;
+        match kind {
+            EventKind::ApprovalAsked { ask } => {
+                // A question that is asked again takes the place of the one before.
+                let mut open = self.open();
+                open.retain(|(whose, other)| !is_own(whose) || other.call.id != ask.call.id);
+                open.push((agent.map(str::to_owned), ask.clone()));
+            }
+            EventKind::ApprovalGiven { call, .. } => {
+                self.open().retain(|(whose, ask)| !is_own(whose) || ask.call.id != *call);
+            }
+            EventKind::RunStart | EventKind::TurnEnd { .. } | EventKind::RunEnd { .. } => {
+                self.open().retain(|(whose, _)| !is_own(whose));
+            }
+            EventKind::Subagent { agent, event } => self.hear(Some(agent), event),
+            _ => {}
+        }
+    }
+
+    /// Whether an answer is to a question that is open.
+    fn has(&self, answer: &Answer) -> bool {
+        self.open().iter().any(|(_, ask)| ask.call.id == answer.call && answer.fits(&ask.shown))
     }
 
     /// Whether an answer is to a question that is open, and for what was shown.
     fn check(&self, answer: &Answer) -> Result<()> {
         let call = &answer.call;
         let open = self.open();
-        let ask = open.iter().find(|ask| ask.call.id == *call);
+        let asks = || open.iter().map(|(_, ask)| ask).filter(|ask| ask.call.id == *call);
+        // Several agents may have named a call alike; the one that was shown is meant.
+        let ask = asks().find(|ask| answer.fits(&ask.shown)).or_else(|| asks().next());
         let ask = ask.with_context(|| format!("nothing is asked about the call {call}"))?;
         if answer.decision == Decision::Later {
             bail!("say what is decided about the call {call}; until then its question stays open");
@@ -192,19 +227,7 @@ struct Events {
 impl Listener for Events {
     async fn event(&self, event: Event) {
         // Before it is told, so that no answer can come too early.
-        match &event.kind {
-            EventKind::ApprovalAsked { ask } => {
-                // A question that is asked again takes the place of the one before.
-                let mut open = self.asked.open();
-                open.retain(|other| other.call.id != ask.call.id);
-                open.push(ask.clone());
-            }
-            EventKind::ApprovalGiven { call, .. } => self.asked.open().retain(|ask| ask.call.id != *call),
-            EventKind::RunStart | EventKind::TurnEnd { .. } | EventKind::RunEnd { .. } => {
-                self.asked.open().clear();
-            }
-            _ => {}
-        }
+        self.asked.hear(None, &event.kind);
         self.out.line(&json!({ "event": event }));
     }
 }
@@ -232,6 +255,12 @@ impl Asking {
         self.settle();
     }
 
+    /// Forgets what nobody waits for any more. What a subagent in the background asks stays.
+    fn forget(&mut self, asked: &Asked) {
+        self.open.take_if(|question| question.reply.is_closed());
+        self.given.retain(|answer| asked.has(answer));
+    }
+
     /// Answers the question once all of its calls are decided, each for what it would run with; or one of them is to be
     /// remembered, because the others may be covered by it.
     fn settle(&mut self) {
@@ -246,7 +275,8 @@ impl Asking {
             self.open = Some(question);
             return;
         }
-        self.given.clear();
+        // Those to other questions, of other agents, wait for their turn.
+        self.given.retain(|answer| question.asks.iter().all(|ask| ask.call.id != answer.call));
         let decided = decided.into_iter().map(|decision| decision.unwrap_or(Decision::Later)).collect();
         // A run that was aborted meanwhile does not wait for it any more.
         let _ = question.reply.send(decided);
@@ -293,7 +323,7 @@ pub async fn serve(
             }
             Some((id, outcome)) = outcomes.recv() => {
                 desk.running = false;
-                desk.asking = Asking::default();
+                desk.asking.forget(&desk.asked);
                 desk.answer(&id, outcome.map(|outcome| json!(outcome)));
                 if !reading {
                     return Ok(());
@@ -344,7 +374,7 @@ impl Desk<'_> {
                 work.agent.abort();
                 (id, Ok(json!({})))
             }
-            Method::Approve { id, .. } if !self.running => {
+            Method::Approve { id, .. } if !self.running && self.asked.open().is_empty() => {
                 (id, Err(anyhow!("nothing is asked: no run goes on")))
             }
             Method::Approve { decisions, id } => (id, self.approve(decisions)),
@@ -395,7 +425,10 @@ impl Desk<'_> {
 
     fn state(&self) -> Value {
         let waiting = || self.work.keeper.as_ref().and_then(Keeper::waiting).map(|waiting| waiting.asks);
-        let asks = if self.running { self.asked.open().clone() } else { waiting().unwrap_or_default() };
+        let mut asks = self.asked.asks();
+        if !self.running {
+            asks.extend(waiting().unwrap_or_default());
+        }
         let choice = self.work.choice();
         json!({
             "running": self.running,
@@ -430,12 +463,12 @@ impl Desk<'_> {
     }
 
     async fn usage(&self) -> Result<Value> {
-        let taken =
-            |cx: &mut mica_agent::Context| (cx.tally.turns, cx.tally.usage, self.work.window.report(cx));
-        let (turns, usage, window) = self.work.agent.with(taken).await?;
+        let taken = |cx: &mut mica_agent::Context| (cx.tally.clone(), self.work.window.report(cx));
+        let (tally, window) = self.work.agent.with(taken).await?;
         Ok(json!({
-            "turns": turns,
-            "usage": usage,
+            "turns": tally.turns,
+            "usage": tally.usage,
+            "subagents": tally.delegated,
             "cache": self.work.window.cache_checks().last(),
             "window": { "tokens": window.fill.total(), "of": window.window, "shortened_at": window.threshold },
         }))

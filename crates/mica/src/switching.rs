@@ -3,15 +3,17 @@
 //! A model is switched between runs, never in one: a run has one window, one set of tools and one price. A mode can be
 //! changed at any time; the next call is judged by it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow};
+use mica_ai::Provider;
 use mica_ai::connect::Means;
 use mica_ai::endpoint::Choice;
 use mica_ai::model::Effort;
 use mica_policy::mode::{Mode, ModeSwitch};
 use mica_session::Kind;
 use mica_session::entry::{Body, ModelChange};
+use mica_tools::subagent::ModelWish;
 
 use crate::cli::RunFlags;
 use crate::config::Values;
@@ -34,6 +36,29 @@ impl Models {
     /// Asks one of the models within reach.
     pub fn new(reach: Reach, means: Means, values: Values, effort: Option<String>, current: Choice) -> Self {
         Self { reach, means, values, effort, current: Mutex::new(current) }
+    }
+
+    /// The model that is asked now.
+    pub fn current(&self) -> Choice {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The model that a subagent asks.
+    ///
+    /// # Errors
+    /// A name that nobody knows.
+    pub fn wished(&self, wish: &ModelWish) -> Result<Choice> {
+        let name = match wish {
+            ModelWish::Same => None,
+            ModelWish::Small => self.values.small_model.as_deref(),
+            ModelWish::Named(name) => Some(name.as_str()),
+        };
+        name.map_or_else(|| Ok(self.current()), |name| self.reach.switch(&self.values, name))
+    }
+
+    /// Who answers for a model.
+    pub fn provider(&self, choice: &Choice) -> Arc<dyn Provider> {
+        self.means.provider(choice)
     }
 }
 
@@ -133,7 +158,7 @@ impl Keeper {
 impl Work {
     /// The model that is asked, and where.
     pub fn choice(&self) -> Choice {
-        self.models.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.models.current()
     }
 
     /// Asks another model from the next run on. The conversation goes with it; what only the model before can read of it
@@ -152,7 +177,7 @@ impl Work {
         let swapped = self.agent.with(|cx| -> Result<()> {
             let before = self.domain.domain();
             self.domain.rebuild(pack);
-            let kept = Makes::texts(&self.domain).and_then(|texts| {
+            let kept = Makes::texts(&self.domain, &|_| true).and_then(|texts| {
                 if let Some(keeper) = &self.keeper {
                     let change = models.reach.change(&choice, models.effort.clone());
                     keeper.set(Body::ModelChange(change)).context("the session cannot be written")?;

@@ -1,5 +1,5 @@
 //! Deletes old sessions when the settings say so: beside the work, at most once a day, and never a session that is open
-//! or has a label.
+//! or has a label. Sessions of subagents go an hour after their end, whatever the settings say.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::commands::sessions::{folder, prune};
 use crate::config::Values;
+use crate::equipment::subagents::links;
 use crate::surroundings::Surroundings;
 
 /// How often it is looked.
@@ -19,20 +20,23 @@ pub struct Tidying(Option<JoinHandle<Option<String>>>);
 impl Tidying {
     /// Looks whether it is time, and begins. The session of this program must be open by now, so that it stays.
     pub fn begin(values: &Values, surroundings: &Surroundings) -> Self {
-        let retention = match prune::retention(&values.sessions) {
-            Ok(retention) if retention != mica_session::Retention::default() => retention,
-            Ok(_) => return Self(None),
-            Err(error) => return Self(Some(tokio::spawn(async move { Some(format!("{error:#}")) }))),
-        };
+        let retention = prune::retention(&values.sessions);
         let mark = surroundings.data.join("tidied");
         let sessions = folder(surroundings);
         Self(Some(tokio::task::spawn_blocking(move || {
+            #[allow(clippy::disallowed_methods, reason = "the binary knows the time")]
+            let now = jiff::Timestamp::now();
+            sessions.sweep_children(None, links::kept(), now);
+            let retention = match retention {
+                Ok(retention) if retention != mica_session::Retention::default() => retention,
+                Ok(_) => return None,
+                Err(error) => return Some(format!("{error:#}")),
+            };
             if !is_due(&mark) {
                 return None;
             }
             set(&mark);
-            #[allow(clippy::disallowed_methods, reason = "the binary knows the time")]
-            let plan = sessions.plan(&retention, jiff::Timestamp::now());
+            let plan = sessions.plan(&retention, now);
             if plan.goes.is_empty() {
                 return None;
             }

@@ -1,31 +1,30 @@
 //! Puts an agent together: a model, a domain, a session, and everyone who has a say.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings};
 use mica_ai::usage::Usd;
-use mica_context::compact::NamedArguments;
-use mica_context::section::Rendered;
 use mica_context::spill::SpillLimits;
-use mica_context::{Spill, SpillFolder, WindowKeeper};
-use mica_domain::{Domain, DomainHooks};
+use mica_context::{Clock, SpillFolder, WindowKeeper};
+use mica_domain::DomainHooks;
 use mica_policy::FileGate;
-use mica_policy::budget::{Budget, Limits};
-use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable};
-use mica_policy::repeats::{Patience, RepeatGuard};
-use mica_policy::rules::{Action, RuleGate, RuleSet, Subjects};
-use mica_policy::validate::SchemaGate;
+use mica_policy::budget::{Budget, Limits, Meter};
+use mica_policy::mode::{ModeSwitch, ModeTable};
+use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
-use mica_tools::{Person, Workspace};
+use mica_tools::{Person, Tasks, Workspace};
 
 use crate::approvals::KeptApprovals;
 use crate::approvals::project::ProjectFile;
+use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions};
 use crate::config::Values;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
+use crate::equipment::subagents::{Base, Crew};
 use crate::equipment::{Equipment, Outfit, of_commands};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
@@ -33,6 +32,9 @@ use crate::reach::{self, Reach};
 use crate::surroundings::Surroundings;
 use crate::switching::{KeptMode, Models, Outset};
 use crate::window;
+
+/// How long what works in the background has to end with the session.
+const CLOSING: Duration = Duration::from_secs(3);
 
 /// An agent at work. Clones are handles to the same one.
 #[derive(Clone)]
@@ -57,6 +59,10 @@ pub struct Work {
     pub(crate) domain: Arc<DomainHooks>,
     /// What the domain is made from.
     pub(crate) makes: Arc<Makes>,
+    /// What it and its subagents take.
+    meter: Meter,
+    /// What outlives the calls that began it.
+    tasks: Tasks,
     /// Where output goes when no session is kept.
     _scratch: Arc<Scratch>,
 }
@@ -91,24 +97,25 @@ impl Work {
             Outset::find(values, flags, &reach, keeper.as_ref())?;
         let means = reach::means(values, surroundings)?;
         let provider = means.provider(&choice);
+        let clock: Clock = Arc::new(std::time::SystemTime::now);
         let mode = ModeSwitch::new(mode);
         let mut workspace = Workspace::new(&surroundings.folder)?;
-        let beside = |ending: &str| match &keeper {
-            None => Ok(None),
-            Some(keeper) => std::path::absolute(keeper.session().path().with_extension(ending)).map(Some),
-        };
-        let spill = beside("spill")?.map(|folder| Arc::new(SpillFolder::new(folder, SpillLimits::default())));
+        let spill = assembly::spill(keeper.as_ref())?;
         let scratch = Scratch::new(&surroundings.data);
         let logs = spill
             .clone()
             .unwrap_or_else(|| Arc::new(SpillFolder::new(scratch.path(), SpillLimits::default())));
         workspace = workspace.with_readable(logs.root())?;
-        let plans = beside("plans")?;
+        let plans = keeper
+            .as_ref()
+            .map(|keeper| std::path::absolute(keeper.session().path().with_extension("plans")));
+        let plans = plans.transpose()?;
         if let Some(plans) = &plans {
             workspace = workspace.with_writable(plans)?;
         }
+        let models =
+            Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice.clone()));
 
-        let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
         let approvals = KeptApprovals::open(keeper.as_ref(), ProjectFile::of(surroundings), &mut notices);
         let modes = Arc::new(KeptMode { switch: mode.clone(), keeper: keeper.clone() });
         let people = Arc::new(People::new(modes, keeper.as_ref(), person, &workspace, plans.as_deref())?);
@@ -123,24 +130,28 @@ impl Work {
             logs,
             clock: Arc::clone(&clock),
         };
-        let equipment = Equipment::find(&outfit, &mut notices)?;
-        let makes = Arc::new(Makes::find(workspace, equipment.capabilities, values, surroundings)?);
-        let domain = Arc::new(remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
-        let (tools, prompt) = Makes::texts(&domain)?;
-        makes.turn_is(prompt.turn());
-
-        let (turn, together) = (Arc::clone(&makes), Arc::clone(&people));
-        let sections = move |tools: &mica_context::section::ToolNames| {
-            let mut sections = vec![Rendered::turn("turn", turn.turn())];
-            sections.extend(together.sections(tools));
-            sections
+        let mut equipment = Equipment::find(&outfit, &mut notices)?;
+        let crew = Crew::equip(&mut equipment, values)?;
+        let Equipment { capabilities, hooks: equipped, exceptions, polls, anew, tasks } = equipment;
+        let shared = Shared {
+            mode: mode.clone(),
+            modes: exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except),
+            polls: polls
+                .iter()
+                .try_fold(RuleSet::new(Subjects::new()), |all, tool| all.and(Action::Allow, tool))?,
+            rules: rules(values, flags, surroundings)?,
+            files: file_gate(&approvals, surroundings),
+            approvals: approvals.clone(),
+            people: Arc::clone(&people),
+            limits: limits(values),
+            meter: Meter::default(),
+            clock,
         };
-        let mut window =
-            WindowKeeper::new(Arc::clone(&clock)).files(Arc::new(files())).turn_sections(Arc::new(sections));
-        if let Some(keeper) = &keeper {
-            window = window.journal(Arc::new(keeper.clone()));
-        }
-        let window = Arc::new(window);
+        let makes = Arc::new(Makes::find(workspace, capabilities, values, surroundings)?);
+        let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
+        let (tools, prompt) = Makes::texts(&domain, &|_| true)?;
+        makes.turn_is(prompt.turn());
+        let window = shared.window(&makes, keeper.as_ref());
 
         let mut context = Context::new(provider, Arc::clone(&choice.model));
         context.settings = Settings {
@@ -154,32 +165,17 @@ impl Work {
             context.messages = window::restore(&keeper.session().live()?);
         }
 
-        let rules = rules(values, flags, surroundings)?;
-        let mut polls = RuleSet::new(Subjects::new());
-        for tool in &equipment.polls {
-            polls = polls.and(Action::Allow, tool)?;
-        }
-        let modes = equipment.exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except);
-        let mut hooks: Vec<Arc<dyn Hooks>> = vec![
-            Arc::new(SchemaGate::new()),
-            Arc::new(RepeatGuard::new(Patience::default(), polls.clone())),
-            Arc::new(ModeGate::new(mode.clone(), modes, people.plan_folder())),
-        ];
-        hooks.push(Arc::new(file_gate(&approvals, surroundings)));
-        hooks.extend(equipment.hooks);
-        hooks.push(Arc::new(RuleGate::new(rules)));
-        hooks.push(Arc::clone(&domain) as Arc<dyn Hooks>);
-        hooks.push(Arc::new(approvals.clone()));
-        hooks.extend(approver);
-        if let Some(spill) = spill {
-            hooks.push(Arc::new(Spill::new(spill, clock)));
-        }
-        if let Some(keeper) = &keeper {
-            hooks.push(Arc::new(keeper.clone()));
-        }
-        hooks.push(Arc::new(Budget::new(limits(values), polls)));
-        hooks.push(window.clone());
-
+        let budget = Budget::new(shared.limits.clone(), shared.polls.clone()).metered(shared.meter.clone());
+        let hooks = shared.hooks(Own {
+            domain: Arc::clone(&domain),
+            equipment: equipped.clone(),
+            approvers: approver.iter().cloned().collect(),
+            keeper: keeper.clone(),
+            spill,
+            budgets: vec![Arc::new(budget)],
+            window: Arc::clone(&window),
+            plan_folder: people.plan_folder(),
+        });
         let agent = Agent::new(context, hooks);
         if let Some(keeper) = &keeper {
             agent.listen(Arc::new(keeper.clone()));
@@ -187,7 +183,19 @@ impl Work {
         for listener in listeners {
             agent.listen(listener);
         }
-        let models = Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice));
+        crew.ready(Base {
+            shared: shared.clone(),
+            models: Arc::clone(&models),
+            makes: Arc::downgrade(&makes),
+            sessions: sessions::folder(surroundings),
+            folder: surroundings.folder.clone(),
+            keeper: keeper.clone(),
+            approver,
+            gates: equipped,
+            anew,
+            settings: Settings { max_output: values.max_output, effort, cache_key: None },
+            relay: agent.relay(),
+        });
         Ok(Self {
             agent,
             keeper,
@@ -199,6 +207,8 @@ impl Work {
             models,
             domain,
             makes,
+            meter: shared.meter,
+            tasks,
             _scratch: Arc::new(scratch),
         })
     }
@@ -229,11 +239,22 @@ impl Work {
     pub async fn resume_waiting(&self, answers: Decisions) -> Result<Outcome> {
         let waiting =
             self.keeper.as_ref().and_then(Keeper::waiting).context("no run waits for an approval")?;
-        self.agent.with(|cx| cx.tally = waiting.tally).await?;
+        let counted = |cx: &mut Context| {
+            cx.tally = waiting.tally;
+            self.meter.count(&mut cx.tally);
+        };
+        self.agent.with(counted).await?;
         self.resume(answers).await
     }
 
+    /// Ends what works in the background, and waits a moment for it. Answers what did not end.
+    pub async fn close(&self) -> Vec<String> {
+        self.tasks.close(CLOSING).await.iter().map(ToString::to_string).collect()
+    }
+
     async fn ended(&self, outcome: Outcome) -> Result<Outcome> {
+        // What subagents took in the last turn: the run itself counts before each turn only.
+        let _ = self.agent.with(|cx| self.meter.count(&mut cx.tally)).await;
         self.domain.run_ended(&outcome).await.map_err(|error| anyhow!(error))?;
         if let (Outcome::Suspended { asks }, Some(keeper)) = (&outcome, &self.keeper) {
             let tally = self.agent.with(|cx| cx.tally.clone()).await?;
@@ -273,8 +294,17 @@ impl Work {
             Ok((tally, window)) => {
                 let usage = tally.usage;
                 let cost = usage.cost.map_or("price unknown".to_owned(), |cost| cost.total().to_string());
+                let delegated = match tally.delegated {
+                    none if none.total() == 0 => String::new(),
+                    some => format!(
+                        "\nof which subagents: {} in, {} out{}",
+                        some.input,
+                        some.output,
+                        some.cost.map(|cost| format!(", {}", cost.total())).unwrap_or_default()
+                    ),
+                };
                 format!(
-                    "last run: {}, {} in ({:.0} % from cache), {} out, {cost}\nwindow: {} of {} tokens; it is shortened at {}",
+                    "last run: {}, {} in ({:.0} % from cache), {} out, {cost}{delegated}\nwindow: {} of {} tokens; it is shortened at {}",
                     plural(tally.turns, "turn"),
                     usage.input,
                     usage.cache_hit_ratio() * 100.0,
@@ -304,21 +334,6 @@ impl Work {
     }
 }
 
-/// A domain with what it remembered of the session.
-fn remembering(pack: Arc<dyn Domain>, keeper: Option<&Keeper>, notices: &mut Vec<String>) -> DomainHooks {
-    let here = mica_domain::Surroundings::default();
-    let Some(keeper) = keeper else { return DomainHooks::new(pack, &here) };
-    let hooks = match keeper.remembered(pack.name()) {
-        None => DomainHooks::new(pack, &here),
-        Some(kept) => {
-            let (hooks, unreadable) = DomainHooks::restored(pack, &here, &kept);
-            notices.extend(unreadable.map(|unreadable| unreadable.to_string()));
-            hooks
-        }
-    };
-    hooks.keeping(Arc::new(keeper.clone()))
-}
-
 /// A number of things, in words.
 fn plural(count: u32, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
@@ -332,21 +347,6 @@ fn shorten(text: &str, longest: usize) -> String {
     let cut: String = text.chars().take(longest).collect();
     let whole = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
     format!("{whole} …")
-}
-
-/// What calls do to files, for the ledger that outlives a compaction.
-fn files() -> NamedArguments {
-    NamedArguments::default()
-        .reads("file_read", "path")
-        .changes("file_write", "path")
-        .changes("file_edit", "path")
-}
-
-/// Who offers to remember a yes to a change, and lets changes through that were allowed so.
-fn file_gate(approvals: &KeptApprovals, surroundings: &Surroundings) -> FileGate {
-    let place = shell_rules::place(surroundings);
-    let gate = FileGate::new(place, approvals.approvals().clone());
-    gate.tool("file_write", "path").tool("file_edit", "path")
 }
 
 /// The session to write to: a new one, the newest of this folder, or a named one.
@@ -376,9 +376,16 @@ fn limits(values: &Values) -> Limits {
         turns: limits.turns.or(usual.turns),
         tokens: limits.tokens.or(usual.tokens),
         cost: limits.cost.map(Usd::from_dollars).or(usual.cost),
-        active: limits.time.map(std::time::Duration::from_secs).or(usual.active),
+        active: limits.time.map(Duration::from_secs).or(usual.active),
         ..usual
     }
+}
+
+/// Who offers to remember a yes to a change, and lets changes through that were allowed so.
+fn file_gate(approvals: &KeptApprovals, surroundings: &Surroundings) -> FileGate {
+    let place = shell_rules::place(surroundings);
+    let gate = FileGate::new(place, approvals.approvals().clone());
+    gate.tool("file_write", "path").tool("file_edit", "path")
 }
 
 fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<RuleSet> {

@@ -49,6 +49,17 @@ const LINES: &[(&[&str], &str)] = &[
         &["shell", "file_edit"],
         "After a change, run the checks or tests that the project has, and read what they say.",
     ),
+    (
+        &["create_subagent"],
+        "Send a subagent with `create_subagent` for a search that would take many steps and whose steps nobody needs, or for \
+         work that stands alone; put several into one answer when they do not depend on each other. Do small things \
+         yourself: it knows nothing of this conversation and reads everything anew.",
+    ),
+    (
+        &["create_subagent"],
+        "What a subagent says is a report, not a fact: check what matters before you build on it. When one failed, do not \
+         send the same one again.",
+    ),
 ];
 
 /// Said when nothing can be changed.

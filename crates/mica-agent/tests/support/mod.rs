@@ -65,6 +65,10 @@ impl Tool for Probe {
         &self.spec
     }
 
+    fn access(&self, args: &Args) -> Access {
+        if args.contains_key("only_looks") { Access::Read } else { self.spec.access }
+    }
+
     fn touches(&self, args: &Args) -> Vec<Resource> {
         let names = args.get("touch").and_then(Value::as_array).cloned().unwrap_or_default();
         if names.iter().any(|name| name == "panic") {
@@ -345,6 +349,7 @@ pub fn told(kind: &EventKind) -> String {
         }
         EventKind::Window { change } => format!("window {}", change.kind),
         EventKind::Usage { .. } => "usage".to_owned(),
+        EventKind::Subagent { agent, event } => format!("{agent} > {}", told(event)),
         EventKind::Notice { text } => format!("notice {text}"),
         EventKind::TurnEnd { turn } => format!("turn_end {turn}"),
         EventKind::RunEnd { outcome } => format!("run_end {}", ended(outcome)),

@@ -9,7 +9,7 @@ use mica_agent::{Context, Hooks, Limit, RunError, ToolOutput, ToolSpec};
 use mica_ai::message::ToolCall;
 use mica_ai::{Content, Message};
 
-use super::{Limits, judge, warning};
+use super::{Limits, Meter, judge, warning};
 use crate::repeats::is_poll;
 use crate::rules::RuleSet;
 
@@ -22,6 +22,7 @@ use crate::rules::RuleSet;
 pub struct Budget {
     limits: Limits,
     polls: RuleSet,
+    meter: Option<Meter>,
     note: Mutex<Note>,
 }
 
@@ -37,7 +38,15 @@ enum Note {
 impl Budget {
     /// A budget with these limits. Calls that `polls` allows do not count as repeats.
     pub fn new(limits: Limits, polls: RuleSet) -> Self {
-        Self { limits, polls, note: Mutex::default() }
+        Self { limits, polls, meter: None, note: Mutex::default() }
+    }
+
+    /// The same, with what others take on its behalf: it counts in the tally, and the limits are theirs, too.
+    #[must_use]
+    pub fn metered(mut self, meter: Meter) -> Self {
+        meter.limit(&self.limits);
+        self.meter = Some(meter);
+        self
     }
 
     fn note(&self) -> MutexGuard<'_, Note> {
@@ -61,6 +70,9 @@ impl Budget {
 #[async_trait]
 impl Hooks for Budget {
     async fn before_turn(&self, cx: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
+        if let Some(meter) = &self.meter {
+            meter.count(&mut cx.tally);
+        }
         // A limit that cannot be judged is not kept silently: nothing is spent.
         if let Some(most) = self.limits.cost
             && cx.model.prices.is_none()

@@ -92,6 +92,7 @@ fn tally() -> impl Strategy<Value = Tally> {
             active: Duration::from_secs(seconds),
             calls,
             failures,
+            ..Tally::default()
         })
 }
 

@@ -34,6 +34,9 @@ pub(super) fn write(document: &Document) -> String {
     if let Some(from) = &header.forked_from {
         let _ = writeln!(page, "<p>Forked from {} at {}</p>", from.session, from.entry);
     }
+    if let Some(of) = &header.child_of {
+        let _ = writeln!(page, "<p>Subagent of {}</p>", of.session);
+    }
     page.push_str("</header>\n<main>\n");
     for (number, part) in document.parts.iter().enumerate() {
         if part.begins_branch && number > 0 {

@@ -23,6 +23,9 @@ pub(super) fn write(document: &Document) -> String {
     if let Some(from) = &header.forked_from {
         let _ = writeln!(text, "- Forked from: `{}` at `{}`", from.session, from.entry);
     }
+    if let Some(of) = &header.child_of {
+        let _ = writeln!(text, "- Subagent of: `{}`", of.session);
+    }
     for (number, part) in document.parts.iter().enumerate() {
         if part.begins_branch && number > 0 {
             let after = part.entry.parent.map(|parent| format!("after `{parent}`"));

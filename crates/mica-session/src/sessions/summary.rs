@@ -139,7 +139,7 @@ fn of(path: &Path, bytes: u64, header: Header, digest: &Digest, count: Count) ->
 }
 
 fn blob_bytes(path: &Path) -> u64 {
-    let folders = [paths::blobs(path), paths::spill(path)];
+    let folders = [paths::blobs(path), paths::spill(path), paths::children(path)];
     let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
     files.filter_map(|file| file.metadata().ok()).map(|facts| facts.len()).sum()
 }

@@ -191,26 +191,3 @@ fn an_end_is_told_once() {
     three.end(Ending::Lost);
     assert_eq!(told(&tasks), ["c"]);
 }
-
-#[tokio::test]
-async fn the_model_is_told_of_ends() {
-    use mica_agent::Hooks;
-
-    let tasks = Desk::new().tasks(TaskLimits::default());
-    let news = TaskNews::new(&tasks);
-    let (one, two) = (begin(&tasks, "make"), begin(&tasks, "serve"));
-    assert!(news.steering().await.is_empty());
-    one.end(Ending::Failed("ended with code 2".to_owned()));
-    let told = news.steering().await;
-    let [mica_ai::Message::User(user)] = told.as_slice() else { panic!("one message, not {told:?}") };
-    assert_eq!(
-        user.content,
-        [mica_ai::Content::text(
-            "[A notice of the program, not of the user. Background tasks have ended; `task_output` shows what they \
-             printed:\n- shell-1 (make): ended with code 2 after 0 s]"
-        )]
-    );
-    assert!(news.steering().await.is_empty(), "once");
-    drop(two);
-    assert_eq!(news.steering().await.len(), 1);
-}

@@ -52,9 +52,13 @@ pub fn run(
         SessionsCommand::Tree { id, all, format } => {
             let session = read(id)?;
             let which = if *all { Rows::All } else { Rows::Spoken };
+            let children = sessions.children(session.path());
             Ok(match format {
-                Form::Json => format!("{}\n", tree::value(&session)),
-                Form::Text => tree::text(&session, which, surroundings.columns),
+                Form::Json => format!("{}\n", tree::value(&session, &children)),
+                Form::Text => {
+                    let tree = tree::text(&session, which, surroundings.columns);
+                    tree + &tree::children(&children, jiff::Timestamp::now(), surroundings.columns)
+                }
             })
         }
         SessionsCommand::Export { id, form, output } => {

@@ -16,10 +16,10 @@ use mica_policy::rules::Rule;
 use mica_policy::shell::{Given, ShellGate, ShellRules};
 use mica_sandbox::{Around, Boundary, Host, Places, Sandbox, SandboxError, Stub, Tier, Weak};
 use mica_tools::shell::{COMMAND, FOLDER, NAME, NETWORK};
-use mica_tools::{Ground, Shell, ShellSettings, Tasks};
+use mica_tools::{Ground, Shell, ShellSettings, Tasks, Workspace};
 use tokio::sync::OnceCell;
 
-use super::{Outfit, Part};
+use super::{Anew, Fresh, Outfit, Part, background};
 use crate::commands::rules;
 use crate::config::{ShellValues, Values};
 use crate::surroundings::Surroundings;
@@ -40,10 +40,24 @@ pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks) -> Result<Part> {
         .with_network(NETWORK, hosts)
         .with_given(given(values, flags.yes)?)
         .sharing(outfit.approvals.approvals().clone());
-    let tool = Shell::new(workspace, Arc::clone(&ground) as Arc<dyn Ground>, gate.clone(), tasks, settings);
-    let capability = Capability::new(Page::Global, "Run commands.", vec![Arc::new(tool)]);
+    let tool = {
+        let (ground, gate) = (Arc::clone(&ground), gate.clone());
+        move |workspace: &Workspace, tasks: &Tasks| {
+            let ground = Arc::clone(&ground) as Arc<dyn Ground>;
+            let tool = Shell::new(workspace, ground, gate.clone(), tasks, settings.clone());
+            Capability::new(Page::Global, "Run commands.", vec![Arc::new(tool)])
+        }
+    };
+    let capabilities = vec![tool(workspace, tasks)];
     let confined = Confined { ground, gate: gate.clone() };
-    Ok(Part { capabilities: vec![capability], hooks: vec![Arc::new(confined), Arc::new(gate)] })
+    let own_tasks = outfit.tasks();
+    let anew: Anew = Arc::new(move |workspace| {
+        // What a subagent begins in the background ends with it.
+        let tasks = own_tasks();
+        let capabilities = vec![tool(workspace, &tasks), background(&tasks)];
+        Fresh { capabilities, hooks: Vec::new() }
+    });
+    Ok(Part { capabilities, hooks: vec![Arc::new(confined), Arc::new(gate)], anew: Some(anew) })
 }
 
 /// What stands in the parentheses of a rule about commands. Other rules have none.

@@ -13,7 +13,7 @@ use mica_tools::web::{
 };
 use secrecy::SecretString;
 
-use super::Part;
+use super::{Fresh, Part};
 use crate::config::{Values, WebValues};
 use crate::surroundings::Surroundings;
 
@@ -42,7 +42,10 @@ pub(super) fn equip(values: &Values, surroundings: &Surroundings, notices: &mut 
         tools.push(Arc::new(WebSearch::new(provider, WebLimits::default())));
     }
     if !tools.is_empty() {
-        part.capabilities.push(Capability::new(Page::Global, "Read the web", tools));
+        let web = Capability::new(Page::Global, "Read the web", tools);
+        part.capabilities.push(web.clone());
+        // Pages are the same for everybody.
+        part.anew = Some(Arc::new(move |_| Fresh { capabilities: vec![web.clone()], hooks: Vec::new() }));
     }
     Ok(part)
 }

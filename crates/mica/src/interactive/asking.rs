@@ -18,6 +18,11 @@ impl Open {
         Self { question, given: Vec::new() }
     }
 
+    /// The question, as if nothing was answered.
+    pub fn into_question(self) -> Question {
+        self.question
+    }
+
     fn current(&self) -> Option<&Ask> {
         self.question.asks.get(self.given.len())
     }

@@ -51,4 +51,7 @@ pub struct Summary<'a> {
     pub turns: u32,
     /// What it took.
     pub usage: Usage,
+    /// Of it, what subagents took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subagents: Option<Usage>,
 }

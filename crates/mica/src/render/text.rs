@@ -1,5 +1,6 @@
 //! A run as text: the answer on standard output, what the agent does on standard error.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use super::question::{Length, Paint, plain, question};
 use super::todos;
+use crate::keeping::word;
 
 /// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,8 @@ struct Inner {
     /// What the run took so far.
     turns: u32,
     usage: Usage,
+    /// The subagents at work, and in which turn each is.
+    subagents: BTreeMap<String, u32>,
 }
 
 /// Columns of a row about a call. The smallest terminals in use have 80.
@@ -75,6 +79,7 @@ impl TextPrinter {
             held: None,
             turns: 0,
             usage: Usage::default(),
+            subagents: BTreeMap::new(),
         };
         Arc::new(Self { inner: Mutex::new(inner) })
     }
@@ -243,6 +248,7 @@ impl Inner {
                 )?;
             }
             EventKind::Notice { text } => self.note("…", text)?,
+            EventKind::Subagent { agent, event } => self.subagent(agent, event)?,
             EventKind::TurnStart { turn, .. } => self.turns = *turn,
             EventKind::Usage { usage } => self.usage = *usage,
             EventKind::RunEnd { .. } if self.usage.total() > 0 => {
@@ -253,6 +259,38 @@ impl Inner {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A row for each step of a subagent: what it says is for the agent that sent it, and not shown.
+    fn subagent(&mut self, agent: &str, event: &EventKind) -> std::io::Result<()> {
+        let text = match event {
+            EventKind::TurnStart { turn } => {
+                self.subagents.insert(agent.to_owned(), *turn);
+                return Ok(());
+            }
+            EventKind::CallStart { label, arguments, .. } => {
+                let turn = self.subagents.get(agent).copied().unwrap_or(1);
+                let head = format!("{agent} turn {turn}: {label} ");
+                let room = WIDTH.saturating_sub(head.chars().count() + 2);
+                format!("{head}{}", brief(arguments, room))
+            }
+            EventKind::Message { message: Message::ToolResult(result) }
+                if result.status == ResultStatus::Failed =>
+            {
+                format!("{agent} {} did not work", result.tool)
+            }
+            EventKind::Retry(retry) => format!("{agent} {} (attempt {})", retry.error, retry.attempt),
+            EventKind::Window { change } => {
+                format!("{agent} {}: {}", change.kind.replace('_', " "), change.reason)
+            }
+            EventKind::RunEnd { outcome } => {
+                let turns = self.subagents.remove(agent).unwrap_or(0);
+                let turns = if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") };
+                format!("{agent} {} after {turns}", word(outcome))
+            }
+            _ => return Ok(()),
+        };
+        self.note("↳", &text)
     }
 
     fn delta(&mut self, delta: &StreamEvent) -> std::io::Result<()> {

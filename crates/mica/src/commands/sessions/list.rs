@@ -42,7 +42,12 @@ pub fn table(sessions: &Sessions, project: Option<&Path>, now: Timestamp, column
 
 /// A list of sessions as JSON.
 pub fn rows(listing: &Listing) -> Value {
-    listing.sessions.iter().map(row).collect()
+    values(&listing.sessions)
+}
+
+/// Sessions as JSON.
+pub fn values(sessions: &[Summary]) -> Value {
+    sessions.iter().map(row).collect()
 }
 
 fn row(summary: &Summary) -> Value {

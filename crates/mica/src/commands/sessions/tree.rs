@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use mica_session::{EntryId, Kind, Row, Session};
+use jiff::Timestamp;
+use mica_session::{EntryId, Kind, Row, Session, Summary};
 use serde_json::{Value, json};
 
-use super::list::clip;
+use super::list::{self, age, clip};
 
 /// Which entries have a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +52,23 @@ pub fn text(session: &Session, which: Rows, columns: usize) -> String {
     out
 }
 
-/// The tree for programs: every entry of the conversation, depth first.
-pub fn value(session: &Session) -> Value {
+/// The subagents that a session has sent and that are still kept.
+pub fn children(children: &[Summary], now: Timestamp, columns: usize) -> String {
+    let mut out = String::new();
+    if !children.is_empty() {
+        out.push_str("subagents (`mica sessions show ID`):\n");
+    }
+    for child in children {
+        let turns = child.turns.map_or("?".to_owned(), |turns| turns.to_string());
+        let head = format!("  {}  {:>6}  {turns:>3} turns  ", child.id.short(), age(now, child.changed));
+        let room = columns.saturating_sub(head.chars().count()).max(12);
+        let _ = writeln!(out, "{head}{}", clip(child.title(), room));
+    }
+    out
+}
+
+/// The tree for programs: every entry of the conversation, depth first, and the subagents that are still kept.
+pub fn value(session: &Session, children: &[Summary]) -> Value {
     let tree = session.tree();
     let live: Vec<EntryId> = tree.live(tree.leaf()).ids().collect();
     let entries: Vec<Value> = tree
@@ -80,6 +96,7 @@ pub fn value(session: &Session) -> Value {
         "project": session.header().project,
         "leaf": tree.leaf(),
         "entries": entries,
+        "subagents": list::values(children),
     })
 }
 

@@ -1,0 +1,165 @@
+//! What is the same for every agent of a session, the person's own and those that it sends: the order of those who have a
+//! say, how a window is kept, where long results go.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use mica_agent::Hooks;
+use mica_ai::ToolResult;
+use mica_ai::message::ToolCall;
+use mica_context::compact::{FileFact, FileFacts, NamedArguments};
+use mica_context::section::{Rendered, ToolNames};
+use mica_context::spill::{Clock, SpillLimits};
+use mica_context::{Spill, SpillFolder, WindowKeeper};
+use mica_domain::{Domain, DomainHooks};
+use mica_policy::FileGate;
+use mica_policy::budget::{Limits, Meter};
+use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable, PlanFolder};
+use mica_policy::repeats::{Patience, RepeatGuard};
+use mica_policy::rules::{RuleGate, RuleSet};
+use mica_policy::validate::SchemaGate;
+use mica_tools::subagent;
+
+use crate::approvals::KeptApprovals;
+use crate::equipment::people::People;
+use crate::keeping::Keeper;
+use crate::makes::Makes;
+
+/// What all agents of a session share.
+#[derive(Clone)]
+pub struct Shared {
+    /// How much they may do, as it is now.
+    pub mode: ModeSwitch,
+    /// What each mode does with each tool.
+    pub modes: ModeTable,
+    /// Calls that may be made again and again.
+    pub polls: RuleSet,
+    /// What the person allowed and forbade beforehand.
+    pub rules: RuleSet,
+    /// What they allowed for longer than once.
+    pub approvals: KeptApprovals,
+    /// Who offers to remember a yes to a change of a file.
+    pub files: FileGate,
+    /// What is done together with them.
+    pub people: Arc<People>,
+    /// The ends of a run.
+    pub limits: Limits,
+    /// What they take together.
+    pub meter: Meter,
+    /// What tells the time.
+    pub clock: Clock,
+}
+
+/// What one agent has for itself.
+pub struct Own {
+    /// Its domain.
+    pub domain: Arc<DomainHooks>,
+    /// Those that belong to its equipment.
+    pub equipment: Vec<Arc<dyn Hooks>>,
+    /// Who answers its questions.
+    pub approvers: Vec<Arc<dyn Hooks>>,
+    /// Its session.
+    pub keeper: Option<Keeper>,
+    /// Where its long results go.
+    pub spill: Option<Arc<SpillFolder>>,
+    /// What ends it.
+    pub budgets: Vec<Arc<dyn Hooks>>,
+    /// What keeps its window.
+    pub window: Arc<WindowKeeper>,
+    /// The one place that plan mode may write to.
+    pub plan_folder: Option<PlanFolder>,
+}
+
+impl Shared {
+    /// Everyone who has a say about one agent, in order.
+    pub fn hooks(&self, own: Own) -> Vec<Arc<dyn Hooks>> {
+        let mut hooks: Vec<Arc<dyn Hooks>> = vec![
+            Arc::new(SchemaGate::new()),
+            Arc::new(RepeatGuard::new(Patience::default(), self.polls.clone())),
+            Arc::new(ModeGate::new(self.mode.clone(), self.modes.clone(), own.plan_folder)),
+            Arc::new(self.files.clone()),
+        ];
+        hooks.extend(own.equipment);
+        hooks.push(Arc::new(RuleGate::new(self.rules.clone())));
+        hooks.push(own.domain);
+        // Behind all gates: it keeps what one of them remembers.
+        hooks.push(Arc::new(self.approvals.clone()));
+        hooks.extend(own.approvers);
+        if let Some(spill) = own.spill {
+            hooks.push(Arc::new(Spill::new(spill, Arc::clone(&self.clock))));
+        }
+        if let Some(keeper) = own.keeper {
+            hooks.push(Arc::new(keeper));
+        }
+        hooks.extend(own.budgets);
+        hooks.push(own.window);
+        hooks
+    }
+
+    /// What keeps the window of an agent.
+    pub fn window(&self, makes: &Arc<Makes>, keeper: Option<&Keeper>) -> Arc<WindowKeeper> {
+        let (turn, together) = (Arc::clone(makes), Arc::clone(&self.people));
+        let sections = move |tools: &ToolNames| {
+            let mut sections = vec![Rendered::turn("turn", turn.turn())];
+            sections.extend(together.sections(tools));
+            sections
+        };
+        let mut window = WindowKeeper::new(Arc::clone(&self.clock))
+            .files(Arc::new(Files::default()))
+            .turn_sections(Arc::new(sections));
+        if let Some(keeper) = keeper {
+            window = window.journal(Arc::new(keeper.clone()));
+        }
+        Arc::new(window)
+    }
+}
+
+/// Where the long results of an agent go.
+///
+/// # Errors
+/// When there is no current folder any more.
+pub fn spill(keeper: Option<&Keeper>) -> Result<Option<Arc<SpillFolder>>> {
+    let Some(keeper) = keeper else { return Ok(None) };
+    let folder = std::path::absolute(keeper.session().path().with_extension("spill"))?;
+    Ok(Some(Arc::new(SpillFolder::new(folder, SpillLimits::default()))))
+}
+
+/// A domain with what it remembered of the session.
+pub fn remembering(pack: Arc<dyn Domain>, keeper: Option<&Keeper>, notices: &mut Vec<String>) -> DomainHooks {
+    let here = mica_domain::Surroundings::default();
+    let Some(keeper) = keeper else { return DomainHooks::new(pack, &here) };
+    let hooks = match keeper.remembered(pack.name()) {
+        None => DomainHooks::new(pack, &here),
+        Some(kept) => {
+            let (hooks, unreadable) = DomainHooks::restored(pack, &here, &kept);
+            notices.extend(unreadable.map(|unreadable| unreadable.to_string()));
+            hooks
+        }
+    };
+    hooks.keeping(Arc::new(keeper.clone()))
+}
+
+/// What calls do to files, for the ledger that outlives a compaction.
+struct Files {
+    named: NamedArguments,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        let named = NamedArguments::default()
+            .reads("file_read", "path")
+            .changes("file_write", "path")
+            .changes("file_edit", "path");
+        Self { named }
+    }
+}
+
+impl FileFacts for Files {
+    fn of(&self, call: &ToolCall, result: &ToolResult) -> Vec<FileFact> {
+        if call.name != subagent::NAME {
+            return self.named.of(call, result);
+        }
+        let changed = subagent::changed_files(&result.content);
+        changed.into_iter().map(|path| FileFact::Changed(path.display().to_string())).collect()
+    }
+}
