@@ -370,10 +370,11 @@ impl Inner {
     /// Once in a process: records what commands changed that were cut off together with their process. When another
     /// process works here, they may be its own, and are left alone.
     fn wake(&self, live: &mut Live) {
-        if std::mem::replace(&mut live.awake, true) || !self.log.path().exists() {
+        if live.awake || live.busy.is_some() || !self.log.path().exists() {
             return;
         }
         let Ok(_alone) = self.alone(live) else { return };
+        live.awake = true;
         // What cannot be recorded now is tried again by the next process.
         let _ = self.recover(live);
     }

@@ -48,6 +48,21 @@ pub trait Journal: Send + Sync {
 
     /// A change was made.
     fn changed(&self, change: FileChange);
+
+    /// A command that may change files is about to run. It is not run unless this returns `Ok`.
+    ///
+    /// # Errors
+    /// In words.
+    fn command_begins(&self, run: &RunId, call: &CallId) -> Result<(), String> {
+        let _ = (run, call);
+        Ok(())
+    }
+
+    /// A command has ended, with all that it started. Answers the files that it changed, by canonical path.
+    fn command_ended(&self, run: &RunId, call: &CallId) -> Vec<PathBuf> {
+        let _ = (run, call);
+        Vec::new()
+    }
 }
 
 /// Keeps nothing.

@@ -24,6 +24,7 @@
 compile_error!("the file tools open files relative to folders, which is done for Unix only so far");
 
 mod arguments;
+pub mod checkpoints;
 mod diff;
 pub mod digest;
 pub mod error;
@@ -58,6 +59,7 @@ use std::sync::Arc;
 
 use mica_agent::Tool;
 
+pub use checkpoints::Checkpoints;
 pub use digest::Digest;
 pub use error::FileError;
 pub use file_edit::FileEdit;

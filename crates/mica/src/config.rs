@@ -60,6 +60,9 @@ pub struct Values {
     /// How long sessions are kept.
     #[serde(default)]
     pub sessions: SessionValues,
+    /// What is kept for undo.
+    #[serde(default)]
+    pub undo: UndoValues,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,
@@ -96,6 +99,18 @@ pub struct SessionValues {
     pub max_size: Option<String>,
 }
 
+/// What is kept for undo. What is 0 limits nothing.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UndoValues {
+    /// Days after which a run can no longer be undone.
+    pub keep_days: Option<u32>,
+    /// How much of each project is kept: `500MB`, `2GiB`.
+    pub max_size: Option<String>,
+    /// Files that are larger are not kept when commands change them.
+    pub max_file: Option<String>,
+}
+
 const BUILT_IN: &str = include_str!("config/default.toml");
 
 /// Variables that stand for a setting.
@@ -118,12 +133,16 @@ impl Config {
         if let Some(text) = text_of(&project)? {
             if trust::is_trusted(surroundings, &text) {
                 let mut table = parse(&text, &project.display().to_string())?;
-                if table.remove("sessions").is_some() {
-                    config.notes.push(format!(
-                        "[sessions] in {} is not used: which sessions of every project go is yours to say, in {}",
-                        project.display(),
-                        user.display()
-                    ));
+                for (key, what) in
+                    [("sessions", "which sessions of every project go"), ("undo", "what is kept for undo")]
+                {
+                    if table.remove(key).is_some() {
+                        config.notes.push(format!(
+                            "[{key}] in {} is not used: {what} is yours to say, in {}",
+                            project.display(),
+                            user.display()
+                        ));
+                    }
                 }
                 config.add(project.display().to_string(), table);
             } else {

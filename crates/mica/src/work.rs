@@ -16,10 +16,10 @@ use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{Action, RuleGate, RuleSet, Subjects};
 use mica_policy::validate::SchemaGate;
 use mica_session::{Access, Session};
-use mica_tools::Workspace;
+use mica_tools::{Checkpoints, Workspace};
 
 use crate::cli::RunFlags;
-use crate::commands::sessions;
+use crate::commands::{sessions, undo};
 use crate::config::Values;
 use crate::equipment::Equipment;
 use crate::keeping::Keeper;
@@ -27,6 +27,7 @@ use crate::makes::Makes;
 use crate::reach::{self, Reach};
 use crate::surroundings::Surroundings;
 use crate::switching::{Models, Outset};
+use crate::undoing::Undoing;
 use crate::window;
 
 /// An agent at work. Clones are handles to the same one.
@@ -48,6 +49,8 @@ pub struct Work {
     pub(crate) domain: Arc<DomainHooks>,
     /// What the domain is made from.
     pub(crate) makes: Arc<Makes>,
+    /// What takes its changes back.
+    pub(crate) undoing: Undoing,
 }
 
 /// What an agent is put together from.
@@ -91,6 +94,11 @@ impl Work {
             workspace = workspace.with_readable(spill.root())?;
         }
 
+        let since = keeper.as_ref().map_or_else(jiff::Timestamp::now, Keeper::last_spoken);
+        let checkpoints = Arc::new(Checkpoints::new(undo::store(&values.undo, surroundings)?));
+        workspace = workspace.with_journal(Arc::clone(&checkpoints) as Arc<dyn mica_tools::Journal>);
+        let undoing = Undoing::new(checkpoints, workspace.clone(), since);
+
         let equipment = Equipment::default();
         let makes = Arc::new(Makes::find(workspace, equipment.capabilities, values, surroundings)?);
         let domain = Arc::new(remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
@@ -98,8 +106,10 @@ impl Work {
         makes.turn_is(prompt.turn());
 
         let clock: mica_context::Clock = Arc::new(std::time::SystemTime::now);
-        let turn = Arc::clone(&makes);
-        let sections = move |_: &mica_context::section::ToolNames| vec![Rendered::turn("turn", turn.turn())];
+        let (turn, restored) = (Arc::clone(&makes), undoing.clone());
+        let sections = move |_: &mica_context::section::ToolNames| {
+            vec![Rendered::turn("turn", turn.turn()), Rendered::turn("undo", restored.note())]
+        };
         let mut window =
             WindowKeeper::new(Arc::clone(&clock)).files(Arc::new(files())).turn_sections(Arc::new(sections));
         if let Some(keeper) = &keeper {
@@ -142,11 +152,12 @@ impl Work {
         if let Some(keeper) = &keeper {
             agent.listen(Arc::new(keeper.clone()));
         }
+        agent.listen(Arc::new(undoing.clone()));
         for listener in listeners {
             agent.listen(listener);
         }
         let models = Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice));
-        Ok(Self { agent, keeper, mode, window, notices: notices.into(), models, domain, makes })
+        Ok(Self { agent, keeper, mode, window, notices: notices.into(), models, domain, makes, undoing })
     }
 
     /// Runs from a prompt until the agent stops.
@@ -155,6 +166,7 @@ impl Work {
     /// When a run goes on already, or a suspension cannot be kept.
     pub async fn prompt(&self, text: &str) -> Result<Outcome> {
         self.domain.message(&mica_domain::Surroundings::default());
+        self.undoing.begins(self.session_id().as_deref(), text);
         let outcome = self.agent.prompt(text).await?;
         self.ended(outcome).await
     }

@@ -366,10 +366,9 @@ fn keep(
                 entry.stamp = Some(read);
                 Some((path.clone(), entry))
             }
-            // Too large by now, or nobody may read it.
-            Ok(None) => Some((path.clone(), entry)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(_) => Some((path.clone(), entry)),
+            // Too large by now, or nobody may read it.
+            Ok(None) | Err(_) => Some((path.clone(), entry)),
         }
     };
     let worker = || {
