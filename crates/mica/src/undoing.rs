@@ -20,8 +20,8 @@ const NAMED: usize = 50;
 pub struct Undoing {
     checkpoints: Arc<Checkpoints>,
     workspace: Workspace,
-    /// What was restored later than this concerns the model.
-    since: Timestamp,
+    /// What was restored later than this concerns the model, and was not looked at yet.
+    since: Arc<Mutex<Timestamp>>,
     /// What the model is told.
     note: Arc<Mutex<Option<String>>>,
 }
@@ -29,7 +29,7 @@ pub struct Undoing {
 impl Undoing {
     /// For an agent in this workspace, whose journal these are. What was restored since concerns it.
     pub fn new(checkpoints: Arc<Checkpoints>, workspace: Workspace, since: Timestamp) -> Self {
-        Self { checkpoints, workspace, since, note: Arc::default() }
+        Self { checkpoints, workspace, since: Arc::new(Mutex::new(since)), note: Arc::default() }
     }
 
     /// The store.
@@ -66,11 +66,13 @@ impl Undoing {
 
     /// Looks what was restored. When that cannot be read, the model finds out by reading the files.
     fn look(&self) {
-        let restored = self.undo().restored_since(self.since).unwrap_or_default();
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let restored = self.undo().restored_since(*since).unwrap_or_default();
         let Some((time, way, paths)) = restored.last() else { return };
         for (_, _, paths) in &restored {
             self.workspace.forget(paths.iter().map(|path| Path::new(path)));
         }
+        *since = *time;
         let did = match way {
             Way::Undo => "took changes of yours back",
             Way::Redo => "brought changes of yours back that they had taken back",

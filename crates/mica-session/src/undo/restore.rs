@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Dir, OFlags};
 
 use super::history::{History, Operation, Run, Target, is_meant};
-use super::log::{Change, Line, Way};
+use super::log::{Change, Line, Locked, Way};
 use super::state::{FileState, Name, State};
 use super::{Inner, KEEP_PRESENT, Undo, UndoError, lean};
 use crate::entry::RunId;
@@ -357,27 +357,51 @@ impl Undo {
         if log.length() != plan.place {
             return Err(UndoError::Moved { path: "the record of changes".to_owned() });
         }
-        let mut skipped = plan.conflicts.clone();
+        let mut done =
+            Done { restored: Vec::new(), skipped: Vec::new(), folders: Vec::new(), for_good: Vec::new() };
         let mut steps = plan.steps.clone();
         match on_conflict {
-            OnConflict::Refuse if !skipped.is_empty() => {
-                return Err(UndoError::Conflicts { count: skipped.len() });
+            OnConflict::Refuse if !plan.conflicts.is_empty() => {
+                return Err(UndoError::Conflicts { count: plan.conflicts.len() });
             }
             OnConflict::Force => {
-                let (blocked, forced) = skipped.into_iter().partition(|conflict| conflict.blocked);
-                skipped = blocked;
-                if !skipped.is_empty() {
-                    return Err(UndoError::Conflicts { count: skipped.len() });
+                let blocked = plan.conflicts.iter().filter(|conflict| conflict.blocked).count();
+                if blocked > 0 {
+                    return Err(UndoError::Conflicts { count: blocked });
                 }
-                let forced: Vec<Conflict> = forced;
-                steps.extend(forced.into_iter().map(|conflict| conflict.step));
+                let forced = plan.conflicts.iter().map(|conflict| conflict.step.clone());
+                if let Some(id) = plan.operation {
+                    // The restore that was cut off does not know what somebody did since: that is a restore of its own.
+                    self.restore(&mut log, steps, plan, Some(id), &mut done)?;
+                    steps = forced.collect();
+                    if steps.is_empty() {
+                        return Ok(done);
+                    }
+                    self.restore(&mut log, steps, plan, None, &mut done)?;
+                    return Ok(done);
+                }
+                steps.extend(forced);
             }
-            OnConflict::Refuse | OnConflict::Skip => {}
+            OnConflict::Refuse | OnConflict::Skip => done.skipped.clone_from(&plan.conflicts),
         }
-        self.add_folders(&mut steps, &mut skipped)?;
+        self.restore(&mut log, steps, plan, plan.operation, &mut done)?;
+        Ok(done)
+    }
+
+    /// Restores paths: keeps what is there, announces, does it, confirms. With an id it was announced before.
+    fn restore(
+        &self,
+        log: &mut Locked<'_>,
+        mut steps: Vec<Step>,
+        plan: &Plan,
+        announced: Option<EntryId>,
+        done: &mut Done,
+    ) -> Result<(), UndoError> {
+        let inner = &*self.inner;
+        self.add_folders(&mut steps, &mut done.skipped)?;
         steps.sort_by(|one, other| one.path.cmp(&other.path));
-        let for_good = self.keep_present(&mut steps)?;
-        let id = match plan.operation {
+        done.for_good.extend(self.keep_present(&mut steps)?);
+        let id = match announced {
             Some(id) => id,
             None => {
                 let time = (inner.clock)();
@@ -400,9 +424,10 @@ impl Undo {
                 id
             }
         };
-        let folders = inner.perform(&steps)?;
+        done.folders.extend(inner.perform(&steps)?);
         log.append(&[Line::Restored { id }], Durability::Now)?;
-        Ok(Done { restored: steps, skipped, folders, for_good })
+        done.restored.append(&mut steps);
+        Ok(())
     }
 
     /// Adds the folders that are needed and gone. What would be below something that stays is skipped.

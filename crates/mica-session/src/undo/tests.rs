@@ -178,6 +178,35 @@ fn promise_8_a_restore_that_was_cut_off_is_finished_by_the_next() {
     assert!(matches!(stage.undo.plan_undo(None, &[]), Err(UndoError::Nothing(_))));
     stage.redone();
     assert_eq!(stage.text("dir"), "now a file");
+    // And when somebody edits before it is finished, that is not lost either.
+    stage.undone(None);
+    stage.cut_last_line();
+    stage.write("a", "mine");
+    stage.restart();
+    let plan = stage.undo.plan_undo(None, &[]).unwrap();
+    assert_eq!((plan.continues, plan.conflicts.len()), (true, 1));
+    stage.undo.carry_out(&plan, OnConflict::Force).unwrap();
+    assert_eq!(stage.snapshot(), at_first);
+    stage.redone();
+    assert_eq!(stage.text("a"), "mine");
+    stage.redone();
+    assert_eq!((stage.text("a"), stage.text("dir")), ("two".into(), "now a file".into()));
+}
+
+#[test]
+fn promise_8_room_that_another_process_made_is_noticed() {
+    let stage = Stage::new();
+    stage.write("a", "one");
+    stage.write("b", "one");
+    stage.edit("r0", "b", "two");
+    stage.command("r1", || {});
+    stage.undo.run_ended(&RunId::from("r1")).unwrap();
+    let tiny = UndoRetention { bytes: Some(1), ..UndoRetention::default() };
+    stage.another().prune(&tiny, Timestamp::now()).unwrap();
+    let ended = stage.command("r2", || fs::write(stage.path("a"), "two").unwrap());
+    assert!(ended.not_kept.is_empty());
+    stage.undone(Some("r2"));
+    assert_eq!(stage.text("a"), "one");
 }
 
 #[test]

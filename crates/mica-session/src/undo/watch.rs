@@ -109,7 +109,9 @@ impl Inner {
     /// Looks again. Answers what differs from the last look, and whether not everything could be looked at.
     fn rescan(&self, live: &mut Live) -> Result<(Vec<Change>, bool), UndoError> {
         let cached = self.folder.join(CACHE);
-        let before = live.watching.base.take().or_else(|| cache::load(&cached));
+        // Without the file, another process made room: what was kept for it is gone, too.
+        let base = live.watching.base.take().filter(|_| cached.exists());
+        let before = base.or_else(|| cache::load(&cached));
         let (first, before) = (before.is_none(), before.unwrap_or_default());
         let outside = self.outside.as_deref();
         let now = self.nanoseconds();
