@@ -144,6 +144,9 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub(crate) enum Worth {
     /// It can be made again.
     Cache,
+    /// Its bytes must be; its name comes to the disk with whatever is waited for next.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "undo is for Unix"))]
+    Bytes,
     /// It cannot.
     Truth,
 }
@@ -163,7 +166,11 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], worth: Worth) -> io::Result<()>
         .open(&beside)
         .and_then(|mut file| {
             file.write_all(bytes)?;
-            if worth == Worth::Truth { file.sync_all() } else { Ok(()) }
+            match worth {
+                Worth::Truth => file.sync_all(),
+                Worth::Bytes => file.sync_data(),
+                Worth::Cache => Ok(()),
+            }
         })
         .and_then(|()| fs::rename(&beside, path));
     if replaced.is_err() {

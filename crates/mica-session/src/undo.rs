@@ -210,7 +210,7 @@ impl Undo {
                 let hash = ContentHash::of(bytes);
                 inner
                     .blobs
-                    .keep(&hash, bytes, Worth::Truth)
+                    .keep(&hash, bytes, Worth::Bytes)
                     .map_err(UndoError::io("keep what was in", &path))?;
                 let facts = inner.root.stat(&path).map_err(UndoError::io("look at", &path))?;
                 let mode = facts.as_ref().map(beneath::mode);

@@ -476,7 +476,7 @@ impl Undo {
             }
             match (&now, bytes) {
                 (State::File(FileState { hash: Some(hash), .. }), Some(bytes)) => {
-                    inner.blobs.keep(hash, &bytes, Worth::Truth).map_err(UndoError::io("keep", path))?;
+                    inner.blobs.keep(hash, &bytes, Worth::Bytes).map_err(UndoError::io("keep", path))?;
                 }
                 (State::File(_), _) => for_good.push(path.to_owned()),
                 _ => {}
