@@ -23,7 +23,7 @@ pub(crate) fn save(path: &Path, scan: &Scan) -> io::Result<()> {
     bytes.push(u8::from(scan.complete));
     bytes.extend_from_slice(&(scan.entries.len() as u64).to_le_bytes());
     for (path, entry) in &scan.entries {
-        put_bytes(&mut bytes, path.as_os_str().as_bytes());
+        put_bytes(&mut bytes, path.as_bytes());
         let flags = u8::from(entry.racy) | u8::from(entry.hurried) << 1 | u8::from(entry.ignored) << 2;
         bytes.push(flags);
         put_stamp(&mut bytes, entry.stamp);
@@ -80,7 +80,7 @@ pub(crate) fn load(path: &Path) -> Option<Scan> {
             _ => return None,
         };
         let (racy, hurried, ignored) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
-        entries.insert(path, Entry { state, stamp, racy, hurried, ignored });
+        entries.insert(path.into_os_string(), Entry { state, stamp, racy, hurried, ignored });
     }
     rest.is_empty().then_some(Scan { entries, complete })
 }
@@ -147,7 +147,7 @@ mod tests {
         let entry = |state, stamp| Entry { state, stamp, racy: true, hurried: false, ignored: true };
         let hash = Some(ContentHash::of(b"abc"));
         let kept = FileState { hash, size: 3, mode: Some(0o755), stamp };
-        let entries: HashMap<PathBuf, Entry> = [
+        let entries: HashMap<OsString, Entry> = [
             ("a", entry(State::File(kept.clone()), stamp)),
             ("b/c", entry(State::File(FileState { hash: None, ..kept }), stamp)),
             ("b", entry(State::Folder { mode: Some(0o700) }, None)),
@@ -155,7 +155,7 @@ mod tests {
             ("o", entry(State::Other, None)),
         ]
         .into_iter()
-        .map(|(path, entry)| (PathBuf::from(path), entry))
+        .map(|(path, entry)| (OsString::from(path), entry))
         .collect();
         save(&file, &Scan { entries: entries.clone(), complete: true }).unwrap();
         let back = load(&file).unwrap();

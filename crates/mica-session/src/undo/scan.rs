@@ -4,11 +4,11 @@
 //! A scan with nothing new reads no file.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -70,7 +70,8 @@ pub(crate) struct Entry {
 /// What a scan found, by path relative to the project.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scan {
-    pub(crate) entries: HashMap<PathBuf, Entry>,
+    /// Keyed by text and not by path: a path is hashed step by step, which takes longer than asking the system.
+    pub(crate) entries: HashMap<OsString, Entry>,
     /// Whether everything was looked at.
     pub(crate) complete: bool,
 }
@@ -101,6 +102,8 @@ struct Walk<'a> {
     jobs: Mutex<(Vec<Job>, usize)>,
     more: Condvar,
     seen: AtomicUsize,
+    /// Whether something is not what it was before. Files that have to be read count for themselves.
+    differs: AtomicBool,
     incomplete: AtomicUsize,
     limit: usize,
     until: Instant,
@@ -109,14 +112,16 @@ struct Walk<'a> {
 /// What one thread found.
 #[derive(Default)]
 struct Found {
-    entries: Vec<(PathBuf, Entry)>,
+    entries: Vec<(OsString, Entry)>,
+    /// What is as it was before.
+    known: Vec<OsString>,
     fresh: Vec<Fresh>,
     /// Folders that turned out to be caches, or that nobody may look into.
     closed: Vec<PathBuf>,
 }
 
 /// Scans. `before` is the last scan: what it knows and what did not change since is taken from it. `outside` is a folder
-/// below the project that is none of its business. `now` is the time in nanoseconds.
+/// below the project that is none of its business. `now` is the time in nanoseconds. `None`: nothing is new.
 pub(crate) fn scan(
     root: &Root,
     before: &Scan,
@@ -124,7 +129,7 @@ pub(crate) fn scan(
     limits: &ScanLimits,
     outside: Option<&Path>,
     now: i64,
-) -> io::Result<Scan> {
+) -> Option<Scan> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(1, 8);
     let walk = Walk {
         root,
@@ -133,6 +138,7 @@ pub(crate) fn scan(
         jobs: Mutex::new((vec![Job { path: PathBuf::new(), rules: Rules::of_project(root.path()) }], 0)),
         more: Condvar::new(),
         seen: AtomicUsize::new(0),
+        differs: AtomicBool::new(false),
         incomplete: AtomicUsize::new(0),
         limit: limits.entries,
         until: Instant::now() + limits.looking,
@@ -150,14 +156,27 @@ pub(crate) fn scan(
             })
             .collect()
     });
+    let complete = walk.incomplete.load(Ordering::Relaxed) == 0;
+    let count: usize = found.iter().map(|part| part.known.len()).sum();
+    let nothing_read = found.iter().all(|part| part.fresh.is_empty() && part.closed.is_empty());
+    let differs = walk.differs.load(Ordering::Relaxed);
+    if nothing_read && !differs && count == before.entries.len() && complete == before.complete {
+        return None;
+    }
     let mut entries = HashMap::with_capacity(before.entries.len().max(64));
     let (mut fresh, mut closed) = (Vec::new(), Vec::new());
     for part in found {
+        let known = part.known.into_iter();
+        entries.extend(
+            known
+                .filter_map(|path| Some((before.entries.get(&path)?.clone(), path)))
+                .map(|(entry, path)| (path, entry)),
+        );
         entries.extend(part.entries);
         fresh.extend(part.fresh);
         closed.extend(part.closed);
     }
-    entries.extend(closed.into_iter().map(|path| (path, plain(State::Other))));
+    entries.extend(closed.into_iter().map(|path| (path.into_os_string(), plain(State::Other))));
     let kept = |ignored: bool| -> u64 {
         let mine = entries.values().filter(|entry: &&Entry| entry.ignored == ignored);
         mine.filter_map(|entry| match &entry.state {
@@ -168,7 +187,7 @@ pub(crate) fn scan(
     };
     let budgets = if fresh.is_empty() { (0, 0) } else { (kept(false), kept(true)) };
     entries.extend(keep(root, fresh, budgets, blobs, limits, threads, now));
-    Ok(Scan { entries, complete: walk.incomplete.load(Ordering::Relaxed) == 0 })
+    Some(Scan { entries, complete })
 }
 
 impl Walk<'_> {
@@ -258,20 +277,20 @@ impl Walk<'_> {
                     if folders::is_left_out(&text, &absolute, &rules, beside) {
                         // Histories of version control are nobody's business here, not even that they are there.
                         if !matches!(&*text, ".git" | ".hg" | ".svn" | ".jj") {
-                            found.entries.push((path, plain(State::Other)));
+                            self.found(found, path, State::Other);
                         }
                         continue;
                     }
                     let state = State::Folder { mode: Some(beneath::mode(&facts)) };
-                    found.entries.push((path.clone(), plain(state)));
+                    self.found(found, path.clone(), state);
                     below.push(Job { path, rules: Arc::clone(&rules) });
                 }
                 FileType::RegularFile if name == ".git" => {}
                 FileType::RegularFile | FileType::Symlink => {
                     let stamp = beneath::stamp(&facts);
                     let mode = beneath::mode(&facts);
-                    if let Some(entry) = self.known(&path, stamp, mode) {
-                        found.entries.push((path, entry));
+                    if self.is_known(&path, stamp, mode) {
+                        found.known.push(path.into_os_string());
                     } else if kind == FileType::Symlink {
                         let Ok(target) = self.root.target(&path) else { continue };
                         let entry = Entry {
@@ -281,13 +300,14 @@ impl Walk<'_> {
                             hurried: false,
                             ignored: false,
                         };
-                        found.entries.push((path, entry));
+                        self.differs.store(true, Ordering::Relaxed);
+                        found.entries.push((path.into_os_string(), entry));
                     } else {
                         let ignored = rules.ignores(&here.join(name), false);
                         found.fresh.push(Fresh { path, stamp, mode, ignored });
                     }
                 }
-                _ => found.entries.push((path, plain(State::Other))),
+                _ => self.found(found, path, State::Other),
             }
         }
         if !below.is_empty() {
@@ -296,16 +316,23 @@ impl Walk<'_> {
         }
     }
 
-    /// What the last scan knows of a file that did not change since.
-    fn known(&self, path: &Path, stamp: Stamp, mode: u32) -> Option<Entry> {
-        let entry = self.before.entries.get(path)?;
-        if entry.racy || entry.hurried || entry.stamp != Some(stamp) {
-            return None;
+    /// Something without a stamp was found.
+    fn found(&self, found: &mut Found, path: PathBuf, state: State) {
+        let path = path.into_os_string();
+        let entry = plain(state);
+        if self.before.entries.get(&path) == Some(&entry) {
+            found.known.push(path);
+        } else {
+            self.differs.store(true, Ordering::Relaxed);
+            found.entries.push((path, entry));
         }
-        match &entry.state {
-            State::File(file) if file.mode != Some(mode) => None,
-            _ => Some(entry.clone()),
-        }
+    }
+
+    /// Whether the last scan knows a file, and it did not change since.
+    fn is_known(&self, path: &Path, stamp: Stamp, mode: u32) -> bool {
+        let Some(entry) = self.before.entries.get(path.as_os_str()) else { return false };
+        let same_mode = !matches!(&entry.state, State::File(file) if file.mode != Some(mode));
+        !entry.racy && !entry.hurried && entry.stamp == Some(stamp) && same_mode
     }
 }
 
@@ -322,12 +349,12 @@ fn keep(
     limits: &ScanLimits,
     threads: usize,
     now: i64,
-) -> Vec<(PathBuf, Entry)> {
+) -> Vec<(OsString, Entry)> {
     fresh.sort_by_key(|file| file.stamp.size);
     let (kept, kept_ignored) = (AtomicU64::new(kept), AtomicU64::new(kept_ignored));
     let until = Instant::now() + limits.keeping;
     let next = AtomicUsize::new(0);
-    let one = |file: &Fresh| -> Option<(PathBuf, Entry)> {
+    let one = |file: &Fresh| -> Option<(OsString, Entry)> {
         let Fresh { path, stamp, mode, ignored } = file;
         let (of_file, of_all, so_far) = if *ignored {
             (limits.ignored_file, limits.ignored_total, &kept_ignored)
@@ -349,7 +376,7 @@ fn keep(
             ignored: *ignored,
         };
         if hurried || !fits {
-            return Some((path.clone(), entry));
+            return Some((path.clone().into_os_string(), entry));
         }
         match root.read(path, of_file) {
             Ok(Some((bytes, facts))) => {
@@ -364,11 +391,11 @@ fn keep(
                 }
                 entry.racy |= read != *stamp;
                 entry.stamp = Some(read);
-                Some((path.clone(), entry))
+                Some((path.clone().into_os_string(), entry))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             // Too large by now, or nobody may read it.
-            Ok(None) | Err(_) => Some((path.clone(), entry)),
+            Ok(None) | Err(_) => Some((path.clone().into_os_string(), entry)),
         }
     };
     let worker = || {

@@ -25,6 +25,8 @@ const CACHE: &str = "scan";
 pub(super) struct Watching {
     /// The last scan, with what tools changed since.
     base: Option<Scan>,
+    /// Whether the scan on disk is older than that.
+    noted: bool,
     active: Vec<Active>,
 }
 
@@ -115,8 +117,14 @@ impl Inner {
         let (first, before) = (before.is_none(), before.unwrap_or_default());
         let outside = self.outside.as_deref();
         let now = self.nanoseconds();
-        let after = scan(&self.root, &before, &self.blobs, &self.limits, outside, now)
-            .map_err(UndoError::io("look through", self.root.path()))?;
+        let Some(after) = scan(&self.root, &before, &self.blobs, &self.limits, outside, now) else {
+            let incomplete = !before.complete;
+            if std::mem::take(&mut live.watching.noted) {
+                cache::save(&cached, &before).map_err(UndoError::io("write", &cached))?;
+            }
+            live.watching.base = Some(before);
+            return Ok((Vec::new(), incomplete));
+        };
         let changes = if live.watching.is_idle() || first {
             // Nobody's command ran: people and tools changed it.
             Vec::new()
@@ -124,10 +132,9 @@ impl Inner {
             differences(&self.root, &before, &after)
         };
         // What a command begins with must be on disk: it may be cut off together with this process.
-        if first || before.entries != after.entries || before.complete != after.complete {
-            cache::save(&cached, &after).map_err(UndoError::io("write", &cached))?;
-        }
+        cache::save(&cached, &after).map_err(UndoError::io("write", &cached))?;
         let incomplete = !after.complete;
+        live.watching.noted = false;
         live.watching.base = Some(after);
         Ok((changes, incomplete))
     }
@@ -208,7 +215,7 @@ impl Watching {
             return Vec::new();
         }
         let Some(base) = &self.base else { return Vec::new() };
-        let before = match base.entries.get(path) {
+        let before = match base.entries.get(path.as_os_str()) {
             Some(entry) => entry.state.clone(),
             None if base.complete => State::Absent,
             None => return Vec::new(),
@@ -223,18 +230,19 @@ impl Watching {
     /// A path has a new state that is on record, so the next scan need not find it.
     pub(super) fn note(&mut self, root: &Root, path: &Path, state: &State, now: i64) {
         let Some(base) = &mut self.base else { return };
+        self.noted = true;
         for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            if !base.entries.contains_key(folder)
+            if !base.entries.contains_key(folder.as_os_str())
                 && let Ok(Some(facts)) = root.stat(folder)
             {
                 let state = State::Folder { mode: Some(beneath::mode(&facts)) };
-                base.entries.insert(folder.to_owned(), entry(state, now));
+                base.entries.insert(folder.as_os_str().to_owned(), entry(state, now));
             }
         }
         if *state == State::Absent {
-            base.entries.remove(path);
+            base.entries.remove(path.as_os_str());
         } else {
-            base.entries.insert(path.to_owned(), entry(state.clone(), now));
+            base.entries.insert(path.as_os_str().to_owned(), entry(state.clone(), now));
         }
     }
 }
@@ -251,7 +259,9 @@ fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
     // What is in a folder that one of the scans did not look into cannot be compared.
     let closed = |scan: &Scan, path: &Path| {
         let mut above = path.ancestors().skip(1);
-        above.any(|folder| scan.entries.get(folder).is_some_and(|entry| entry.state == State::Other))
+        above.any(|folder| {
+            scan.entries.get(folder.as_os_str()).is_some_and(|entry| entry.state == State::Other)
+        })
     };
     let change = |path: &Path, before: State, after: State| Change {
         path: Name::from(path),
@@ -260,7 +270,9 @@ fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
     };
     let mut changes = Vec::new();
     for (path, now) in &after.entries {
-        match before.entries.get(path) {
+        let was = before.entries.get(path);
+        let path = Path::new(path);
+        match was {
             Some(was) if !was.state.differs(&now.state) => {}
             Some(was) => match (&was.state, &now.state) {
                 // It became, or is no longer, a folder that is not looked into.
@@ -274,7 +286,9 @@ fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
         }
     }
     for (path, was) in &before.entries {
-        if after.entries.contains_key(path) || closed(after, path) {
+        let gone = !after.entries.contains_key(path);
+        let path = Path::new(path);
+        if !gone || closed(after, path) {
             continue;
         }
         if after.complete || matches!(root.stat(path), Ok(None)) {

@@ -201,6 +201,20 @@ fn promise_8_a_command_that_was_cut_off_with_its_process_is_recorded_by_the_next
 }
 
 #[test]
+fn promise_8_what_undo_removed_is_not_taken_for_the_doing_of_a_command_that_was_cut_off() {
+    let mut stage = Stage::new();
+    stage.write("a", "one");
+    stage.command("r1", || fs::write(stage.path("b"), "b").unwrap());
+    stage.undone(None);
+    stage.undo.command_begins(&RunId::from("r2"), "c2").unwrap();
+    fs::write(stage.path("c"), "c").unwrap();
+    stage.restart();
+    let runs = stage.undo.runs().unwrap();
+    let changed = runs[0].changes.iter().map(|change| change.path.0.clone());
+    assert_eq!((runs[0].id.as_str(), paths(changed)), ("r2", vec!["c".to_owned()]));
+}
+
+#[test]
 fn promise_8_a_program_that_keeps_its_data_in_the_project_does_not_see_itself() {
     let stage = Stage::new();
     let data = stage.path("home/undo");
