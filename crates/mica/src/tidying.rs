@@ -72,11 +72,10 @@ fn undo_data(values: &Values, surroundings: &Surroundings) -> JoinHandle<Option<
         #[allow(clippy::disallowed_methods, reason = "the binary knows the time")]
         let pruned = prune_all(&folder, &retention, jiff::Timestamp::now());
         set(&mark);
-        let failed = pruned.into_iter().find_map(|(project, pruned)| match pruned {
+        pruned.into_iter().find_map(|(project, pruned)| match pruned {
             Err(UndoError::Busy) | Ok(_) => None,
             Err(error) => Some(format!("{} cannot be tidied: {error}", project.display())),
-        });
-        failed
+        })
     })
 }
 

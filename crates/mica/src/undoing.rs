@@ -49,7 +49,7 @@ impl Undoing {
     /// As [`undo::perform`].
     pub fn perform(&self, asked: &Asked) -> Result<Answer> {
         let answer = undo::perform(self.undo(), asked)?;
-        self.workspace.forget(answer.paths.iter().map(|path| Path::new(path)));
+        self.workspace.forget(answer.paths.iter().map(Path::new));
         self.look();
         Ok(answer)
     }
@@ -70,7 +70,7 @@ impl Undoing {
         let restored = self.undo().restored_since(*since).unwrap_or_default();
         let Some((time, way, paths)) = restored.last() else { return };
         for (_, _, paths) in &restored {
-            self.workspace.forget(paths.iter().map(|path| Path::new(path)));
+            self.workspace.forget(paths.iter().map(Path::new));
         }
         *since = *time;
         let did = match way {
