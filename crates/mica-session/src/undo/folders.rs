@@ -60,6 +60,11 @@ const BESIDE: [(&str, &[&str]); 3] = [
     ("vendor", &["go.mod", "composer.json"]),
 ];
 
+/// Whether this is the name of the history of a version control system.
+pub(crate) fn is_history(name: &str) -> bool {
+    matches!(name, ".git" | ".hg" | ".svn" | ".jj")
+}
+
 /// The file in which a folder says that it is a cache.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 

@@ -276,7 +276,7 @@ impl Walk<'_> {
                     let text = name.to_string_lossy();
                     if folders::is_left_out(&text, &absolute, &rules, beside) {
                         // Histories of version control are nobody's business here, not even that they are there.
-                        if !matches!(&*text, ".git" | ".hg" | ".svn" | ".jj") {
+                        if !folders::is_history(&text) {
                             self.found(found, path, State::Other);
                         }
                         continue;

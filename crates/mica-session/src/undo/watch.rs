@@ -13,7 +13,7 @@ use super::history::History;
 use super::log::{Change, Line};
 use super::scan::{Entry, Scan, scan};
 use super::state::{FileState, Name, State};
-use super::{Inner, Live, Undo, UndoError, cache, lean};
+use super::{Inner, Live, Undo, UndoError, cache, folders, lean};
 use crate::entry::RunId;
 use crate::files::Durability;
 
@@ -214,7 +214,7 @@ impl Watching {
         if self.is_idle() {
             return Vec::new();
         }
-        let Some(base) = &self.base else { return Vec::new() };
+        let Some(base) = self.base.as_ref().filter(|base| looks_at(base, path)) else { return Vec::new() };
         let before = match base.entries.get(path.as_os_str()) {
             Some(entry) => entry.state.clone(),
             None if base.complete => State::Absent,
@@ -229,7 +229,7 @@ impl Watching {
 
     /// A path has a new state that is on record, so the next scan need not find it.
     pub(super) fn note(&mut self, root: &Root, path: &Path, state: &State, now: i64) {
-        let Some(base) = &mut self.base else { return };
+        let Some(base) = self.base.as_mut().filter(|base| looks_at(base, path)) else { return };
         self.noted = true;
         for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
             if !base.entries.contains_key(folder.as_os_str())
@@ -254,21 +254,27 @@ fn entry(state: State, _now: i64) -> Entry {
     Entry { state, stamp, racy, hurried: false, ignored: false }
 }
 
+/// Whether a scan would find something at a path: it looks neither into folders that tools fill nor into histories.
+fn looks_at(scan: &Scan, path: &Path) -> bool {
+    let history = path.iter().any(|name| folders::is_history(&name.to_string_lossy()));
+    !history && !is_closed(scan, path)
+}
+
+/// Whether a path is in a folder that a scan did not look into.
+fn is_closed(scan: &Scan, path: &Path) -> bool {
+    let mut above = path.ancestors().skip(1);
+    above.any(|folder| scan.entries.get(folder.as_os_str()).is_some_and(|entry| entry.state == State::Other))
+}
+
 /// What differs between two scans, as changes, by path.
 fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
-    // What is in a folder that one of the scans did not look into cannot be compared.
-    let closed = |scan: &Scan, path: &Path| {
-        let mut above = path.ancestors().skip(1);
-        above.any(|folder| {
-            scan.entries.get(folder.as_os_str()).is_some_and(|entry| entry.state == State::Other)
-        })
-    };
     let change = |path: &Path, before: State, after: State| Change {
         path: Name::from(path),
         before: lean(before),
         after: lean(after),
     };
     let mut changes = Vec::new();
+    // What is in a folder that one of the scans did not look into cannot be compared.
     for (path, now) in &after.entries {
         let was = before.entries.get(path);
         let path = Path::new(path);
@@ -279,7 +285,7 @@ fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
                 (State::Other, State::Folder { .. }) | (State::Folder { .. }, State::Other) => {}
                 (was, now) => changes.push(change(path, was.clone(), now.clone())),
             },
-            None if before.complete && now.state != State::Other && !closed(before, path) => {
+            None if before.complete && now.state != State::Other && !is_closed(before, path) => {
                 changes.push(change(path, State::Absent, now.state.clone()));
             }
             None => {}
@@ -288,7 +294,7 @@ fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
     for (path, was) in &before.entries {
         let gone = !after.entries.contains_key(path);
         let path = Path::new(path);
-        if !gone || closed(after, path) {
+        if !gone || is_closed(after, path) {
             continue;
         }
         if after.complete || matches!(root.stat(path), Ok(None)) {

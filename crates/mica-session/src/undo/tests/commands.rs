@@ -215,6 +215,23 @@ fn promise_8_what_undo_removed_is_not_taken_for_the_doing_of_a_command_that_was_
 }
 
 #[test]
+fn promise_8_what_tools_change_where_no_scan_looks_is_theirs_alone() {
+    let stage = Stage::new();
+    for path in ["node_modules/x", ".git/config", "a"] {
+        stage.write(path, "0");
+    }
+    stage.undo.command_begins(&RunId::from("r0"), "server").unwrap();
+    for path in ["node_modules/x", ".git/config", "a"] {
+        stage.edit("r1", path, "1");
+    }
+    assert!(stage.undo.command_ended("server").unwrap().changed.is_empty());
+    assert_eq!(stage.undone(None), [".git/config", "a", "node_modules/x"]);
+    for path in ["node_modules/x", ".git/config", "a"] {
+        assert_eq!(stage.text(path), "0", "{path}");
+    }
+}
+
+#[test]
 fn promise_8_a_program_that_keeps_its_data_in_the_project_does_not_see_itself() {
     let stage = Stage::new();
     let data = stage.path("home/undo");
