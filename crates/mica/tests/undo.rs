@@ -207,3 +207,64 @@ async fn promise_8_undo_data_outlives_its_session_and_goes_when_it_is_old() {
     stage.settings("[undo]\nmax_file = \"many\"\n");
     assert!(stage.fails(&["undo"]).await.contains("undo.max_file is wrong"));
 }
+
+#[tokio::test]
+async fn promise_8_an_undo_that_is_killed_at_any_instant_is_finished_by_the_next() {
+    let stage = Stage::new(Scenario::new().turn(Turn::new().text("Nothing."))).await;
+    let file = |number: usize| stage.project().join(format!("d{}/f{number}", number % 7));
+    let all = |stage: &Stage| -> Vec<Option<String>> {
+        (0..300).map(|number| text(stage, file(number).to_str().unwrap())).collect()
+    };
+    for number in 0..300 {
+        std::fs::create_dir_all(file(number).parent().unwrap()).unwrap();
+        std::fs::write(file(number), format!("{number} before")).unwrap();
+    }
+    let before = all(&stage);
+    let undo = mica_session::undo::Undo::new(
+        &stage.folder.path().join("home/data/undo"),
+        &stage.project(),
+        jiff::Timestamp::now,
+    )
+    .unwrap();
+    let run = mica_session::RunId::from("a-run-of-a-command");
+    undo.command_begins(&run, "call").unwrap();
+    for number in 0..300 {
+        match number % 3 {
+            0 => std::fs::remove_file(file(number)).unwrap(),
+            _ => std::fs::write(file(number), format!("{number} after")).unwrap(),
+        }
+    }
+    assert_eq!(undo.command_ended("call").unwrap().changed.len(), 300);
+    drop(undo);
+    let after = all(&stage);
+    let mut cut = 0;
+    for delay in 0..8 {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_mica"))
+            .env_clear()
+            .env("MICA_HOME", stage.folder.path().join("home"))
+            .current_dir(stage.project())
+            .arg("undo")
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // Until the first file is back, and a little longer each time.
+        let until = std::time::Instant::now() + Duration::from_secs(30);
+        while !file(0).exists() && std::time::Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        let until = std::time::Instant::now() + Duration::from_micros(300 * delay);
+        while std::time::Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        let _ = program.kill();
+        program.wait().unwrap();
+        cut += usize::from(![&before, &after].contains(&&all(&stage)));
+        // It is finished, or done, or there is nothing left to do.
+        let ran = stage.mica(&["undo"]).await;
+        assert!(ran.code == Some(0) || ran.err.contains("nothing to undo"), "{}", ran.err);
+        assert_eq!(all(&stage), before, "after {delay}");
+        stage.does(&["redo"]).await;
+        assert_eq!(all(&stage), after, "after {delay}");
+    }
+    assert!(cut > 0, "no kill fell into the middle of the deed");
+}
