@@ -12,6 +12,7 @@
 mod beneath;
 mod blobs;
 mod cache;
+mod deed;
 mod error;
 mod folders;
 mod history;
