@@ -7,6 +7,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Whether an append must have reached the disk before the call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +119,15 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     sync_parent(path)
 }
 
+/// Makes a folder in one that is there, for what can be made again.
+#[cfg(unix)]
+pub(crate) fn make_cache_folder(path: &Path) -> io::Result<()> {
+    match folder_for_owner().create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
 /// Cuts a file at a length, on the disk.
 pub(crate) fn cut(file: &File, length: u64) -> io::Result<()> {
     file.set_len(length)?;
@@ -134,15 +144,21 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub(crate) enum Worth {
     /// It can be made again.
     Cache,
+    /// Its bytes must be; its name comes to the disk with whatever is waited for next.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "undo is for Unix"))]
+    Bytes,
     /// It cannot.
     Truth,
 }
 
+/// Makes names of files that are about to replace others differ within the process.
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
 /// Replaces a file as a whole. Others see the old bytes or the new ones.
 pub(crate) fn replace(path: &Path, bytes: &[u8], worth: Worth) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    // The process in the name keeps two programs that replace the same cache from writing into one file.
-    name.push(format!(".{}.tmp", std::process::id()));
+    // The process and the number in the name keep two writers that replace the same file from writing into one.
+    name.push(format!(".{}-{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
     let beside = path.with_file_name(name);
     let replaced = for_owner()
         .create(true)
@@ -150,7 +166,11 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], worth: Worth) -> io::Result<()>
         .open(&beside)
         .and_then(|mut file| {
             file.write_all(bytes)?;
-            if worth == Worth::Truth { file.sync_all() } else { Ok(()) }
+            match worth {
+                Worth::Truth => file.sync_all(),
+                Worth::Bytes => file.sync_data(),
+                Worth::Cache => Ok(()),
+            }
         })
         .and_then(|()| fs::rename(&beside, path));
     if replaced.is_err() {

@@ -47,6 +47,8 @@ mod session;
 mod sessions;
 mod source;
 mod tree;
+#[cfg(unix)]
+pub mod undo;
 mod unfinished;
 mod upcast;
 

@@ -30,6 +30,7 @@ compile_error!("the file tools open files relative to folders, which is done for
 
 mod arguments;
 pub mod ask_user_question;
+pub mod checkpoints;
 mod diff;
 pub mod digest;
 pub mod error;
@@ -80,6 +81,7 @@ use std::sync::Arc;
 use mica_agent::Tool;
 
 pub use ask_user_question::AskUserQuestion;
+pub use checkpoints::Checkpoints;
 pub use digest::Digest;
 pub use error::FileError;
 pub use file_edit::FileEdit;

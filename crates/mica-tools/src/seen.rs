@@ -73,6 +73,11 @@ impl Seen {
         self.files().insert(path.to_owned(), Sight { digest: after, shown: Vec::new(), lines });
     }
 
+    /// A file was put back by somebody else: what was seen of it does not count any more.
+    pub(crate) fn forget(&self, path: &Path) {
+        self.files().remove(path);
+    }
+
     /// What is known of a file that has this digest now.
     pub(crate) fn known(&self, path: &Path, now: Digest) -> Known {
         match self.files().get(path) {

@@ -113,6 +113,11 @@ impl Workspace {
         &self.limits
     }
 
+    /// Files were put back by somebody else: the model must read them again before it may overwrite them.
+    pub fn forget<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) {
+        paths.into_iter().for_each(|path| self.seen.forget(&self.root.join(path)));
+    }
+
     pub(crate) fn durability(&self) -> Durability {
         self.durability
     }

@@ -24,6 +24,7 @@ use crate::approvals::KeptApprovals;
 use crate::equipment::people::People;
 use crate::keeping::Keeper;
 use crate::makes::Makes;
+use crate::undoing::Undoing;
 
 /// What all agents of a session share.
 #[derive(Clone)]
@@ -96,12 +97,18 @@ impl Shared {
         hooks
     }
 
-    /// What keeps the window of an agent.
-    pub fn window(&self, makes: &Arc<Makes>, keeper: Option<&Keeper>) -> Arc<WindowKeeper> {
+    /// What keeps the window of an agent. With an undo, it is told what was taken back.
+    pub fn window(
+        &self,
+        makes: &Arc<Makes>,
+        keeper: Option<&Keeper>,
+        undoing: Option<Undoing>,
+    ) -> Arc<WindowKeeper> {
         let (turn, together) = (Arc::clone(makes), Arc::clone(&self.people));
         let sections = move |tools: &ToolNames| {
             let mut sections = vec![Rendered::turn("turn", turn.turn())];
             sections.extend(together.sections(tools));
+            sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
         };
         let mut window = WindowKeeper::new(Arc::clone(&self.clock))

@@ -33,6 +33,24 @@ pub enum Command {
         #[command(subcommand)]
         command: SessionsCommand,
     },
+    /// Take back what runs changed in files: of the last run, or of everything since one. Says what it does; `mica redo`
+    /// takes it back
+    Undo {
+        /// Back to before this run: its id, or the beginning or the end of it. --list has them
+        run: Option<String>,
+        /// Only list the runs that changed files, the newest first
+        #[arg(long, conflicts_with_all = ["run", "file", "dry_run", "force", "skip_conflicts"])]
+        list: bool,
+        /// What is restored, and how
+        #[command(flatten)]
+        restore: RestoreFlags,
+    },
+    /// Take back the last undo
+    Redo {
+        /// What is restored, and how
+        #[command(flatten)]
+        restore: RestoreFlags,
+    },
     /// List the models that are known and where they would be asked
     Models {
         /// Only models whose name contains this
@@ -86,6 +104,26 @@ pub enum Command {
     },
     /// Write the manual page to standard output
     Man,
+}
+
+/// What is restored, and how.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RestoreFlags {
+    /// Only this file, or what is in this folder. Can be given several times
+    #[arg(long, value_name = "FILE")]
+    pub file: Vec<PathBuf>,
+    /// Only say what would be done
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Also restore files that somebody else changed since. What they are now is kept
+    #[arg(long, conflicts_with = "skip_conflicts")]
+    pub force: bool,
+    /// Leave files alone that somebody else changed since, and restore the others
+    #[arg(long)]
+    pub skip_conflicts: bool,
+    /// For people, or for programs
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Form,
 }
 
 /// What to do with the sandbox.

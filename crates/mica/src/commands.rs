@@ -16,3 +16,4 @@ pub mod rules;
 pub mod sandbox;
 pub mod sessions;
 pub mod trust;
+pub mod undo;

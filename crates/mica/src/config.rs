@@ -71,6 +71,9 @@ pub struct Values {
     /// Subagents, over those that are built in.
     #[serde(default)]
     pub subagents: Table,
+    /// What is kept for undo.
+    #[serde(default)]
+    pub undo: UndoValues,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,
@@ -151,6 +154,18 @@ pub struct ShellValues {
 /// What confines commands: the user's to say, not a project's.
 const CONFINING: [&str; 4] = ["tier", "network", "weak_network", "write"];
 
+/// What is kept for undo. What is 0 limits nothing.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UndoValues {
+    /// Days after which a run can no longer be undone.
+    pub keep_days: Option<u32>,
+    /// How much of each project is kept: `500MB`, `2GiB`.
+    pub max_size: Option<String>,
+    /// Files that are larger are not kept when commands change them.
+    pub max_file: Option<String>,
+}
+
 const BUILT_IN: &str = include_str!("config/default.toml");
 
 /// Variables that stand for a setting.
@@ -173,12 +188,16 @@ impl Config {
         if let Some(text) = text_of(&project)? {
             if trust::is_trusted(surroundings, &text) {
                 let mut table = parse(&text, &project.display().to_string())?;
-                if table.remove("sessions").is_some() {
-                    config.notes.push(format!(
-                        "[sessions] in {} is not used: which sessions of every project go is yours to say, in {}",
-                        project.display(),
-                        user.display()
-                    ));
+                for (key, what) in
+                    [("sessions", "which sessions of every project go"), ("undo", "what is kept for undo")]
+                {
+                    if table.remove(key).is_some() {
+                        config.notes.push(format!(
+                            "[{key}] in {} is not used: {what} is yours to say, in {}",
+                            project.display(),
+                            user.display()
+                        ));
+                    }
                 }
                 if let Some(Value::Table(shell)) = table.get_mut("shell") {
                     let found: Vec<&str> =

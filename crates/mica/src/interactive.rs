@@ -145,6 +145,9 @@ async fn attend(
         Outcome::Aborted => printer.say("…", "stopped"),
         Outcome::Failed { error } => printer.say("✗", &for_person(&error)),
     }
+    for notice in work.undoing.take_notices() {
+        printer.say("…", &notice);
+    }
     let unsaid = work.agent.take_back();
     if !unsaid.is_empty() {
         printer.say("…", "what you typed was not sent; it is in the prompt");

@@ -141,6 +141,13 @@ impl Keeper {
         None
     }
 
+    /// When something was last said here. A session that was just begun: now.
+    pub fn last_spoken(&self) -> jiff::Timestamp {
+        let session = self.session();
+        let last = session.tree().branch().last().and_then(|node| session.entry(node.id).ok());
+        last.map_or(session.header().created, |entry| entry.time)
+    }
+
     /// What a domain remembered last.
     pub fn remembered(&self, domain: &str) -> Option<Value> {
         self.newest(Kind::Custom, |body| match body {

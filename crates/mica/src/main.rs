@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser};
+use mica_session::undo::Way;
 
 use crate::cli::{Cli, Command};
 use crate::config::Config;
@@ -46,6 +47,7 @@ mod surroundings;
 mod switching;
 mod terminal;
 mod tidying;
+mod undoing;
 mod window;
 mod work;
 
@@ -147,6 +149,18 @@ async fn run(cli: &Cli) -> Result<Exit> {
             let values = Config::read(&surroundings, &cli.run)?.values()?;
             commands::sessions::run(command, &values, cli.run.yes, &surroundings)?
         }
+        Some(Command::Undo { list: true, restore, .. }) => {
+            let values = Config::read(&surroundings, &cli.run)?.values()?;
+            let undo = commands::undo::store(&values.undo, &surroundings)?;
+            match restore.format {
+                cli::Form::Json => format!("{}\n", commands::undo::rows(&undo)?),
+                cli::Form::Text => commands::undo::list(&undo, jiff::Timestamp::now(), surroundings.columns)?,
+            }
+        }
+        Some(Command::Undo { run, restore, .. }) => {
+            return undo(cli, &surroundings, Way::Undo, run.as_deref(), restore);
+        }
+        Some(Command::Redo { restore }) => return undo(cli, &surroundings, Way::Redo, None, restore),
         Some(Command::Doctor { json, ask }) => {
             let findings = commands::doctor::run(&cli.run, &surroundings, *ask).await;
             let bad = findings.iter().any(|finding| !finding.ok);
@@ -160,6 +174,19 @@ async fn run(cli: &Cli) -> Result<Exit> {
     };
     print!("{text}");
     Ok(Exit::Done)
+}
+
+/// Undoes or redoes, without an agent.
+fn undo(
+    cli: &Cli,
+    surroundings: &Surroundings,
+    way: Way,
+    run: Option<&str>,
+    flags: &cli::RestoreFlags,
+) -> Result<Exit> {
+    let values = Config::read(surroundings, &cli.run)?.values()?;
+    let asked = commands::undo::Asked::from_flags(way, run, flags, &surroundings.folder);
+    commands::undo::run(&commands::undo::store(&values.undo, surroundings)?, &asked, flags.format)
 }
 
 /// Runs an agent: once, or with a person.

@@ -87,6 +87,9 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         }
         Outcome::Failed { error } => eprintln!("mica: {}", for_person(error)),
     }
+    for notice in work.undoing.take_notices() {
+        eprintln!("mica: {notice}");
+    }
     tidying.end().await;
     Ok(Exit::from(&outcome))
 }

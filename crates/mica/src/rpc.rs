@@ -3,6 +3,7 @@
 //! A request is `{"id": …, "method": …, …}`; its answer is `{"id": …, "result": …}` or `{"id": …, "error": {"message"}}`.
 //! Events are lines without an `id`: `{"event": {…}}`. Everything written is one line. `docs/rpc.md` has every method.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -10,12 +11,15 @@ use async_trait::async_trait;
 use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
 use mica_policy::mode::Mode;
 use mica_session::entry::Body;
+use mica_session::undo::Way;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 
+use crate::cli::{Form, RestoreFlags};
 use crate::commands::sessions;
+use crate::commands::undo;
 use crate::inquiries::Inquiries;
 use crate::keeping::Keeper;
 use crate::questions::Question;
@@ -119,6 +123,39 @@ enum Method {
     Rules {
         #[serde(default)]
         forget: Option<Proposal>,
+        #[serde(default)]
+        id: Value,
+    },
+    /// Take back what runs changed in files, between runs.
+    Undo {
+        #[serde(default)]
+        run: Option<String>,
+        #[serde(default)]
+        files: Vec<PathBuf>,
+        #[serde(default)]
+        dry_run: bool,
+        #[serde(default)]
+        force: bool,
+        #[serde(default)]
+        skip_conflicts: bool,
+        #[serde(default)]
+        id: Value,
+    },
+    /// Take back the last undo, between runs.
+    Redo {
+        #[serde(default)]
+        files: Vec<PathBuf>,
+        #[serde(default)]
+        dry_run: bool,
+        #[serde(default)]
+        force: bool,
+        #[serde(default)]
+        skip_conflicts: bool,
+        #[serde(default)]
+        id: Value,
+    },
+    /// The runs that changed files.
+    Undoable {
         #[serde(default)]
         id: Value,
     },
@@ -390,6 +427,21 @@ impl Desk<'_> {
                 work.window.request_compaction(focus);
                 (id, Ok(json!({})))
             }
+            Method::Undo { id, .. } | Method::Redo { id, .. } if self.running => {
+                (id, Err(anyhow!("a run is going on: undo when it has ended, or abort it")))
+            }
+            Method::Undo { run, files: file, dry_run, force, skip_conflicts, id } => {
+                let flags = RestoreFlags { file, dry_run, force, skip_conflicts, format: Form::Json };
+                (id, self.restore(Way::Undo, run.as_deref(), &flags).await)
+            }
+            Method::Redo { files: file, dry_run, force, skip_conflicts, id } => {
+                let flags = RestoreFlags { file, dry_run, force, skip_conflicts, format: Form::Json };
+                (id, self.restore(Way::Redo, None, &flags).await)
+            }
+            Method::Undoable { id } => {
+                let rows = || undo::rows(work.undoing.undo());
+                (id, tokio::task::block_in_place(rows).map(|runs| json!({ "runs": runs })))
+            }
             Method::Usage { id } => (id, self.usage().await),
             Method::Model { name: Some(_), id } if self.running => (id, Err(anyhow!(switching::BUSY))),
             Method::Model { name: Some(name), id } => (id, work.switch(&name).await.map(|()| self.model())),
@@ -421,6 +473,13 @@ impl Desk<'_> {
         answers.iter().try_for_each(|answer| self.asked.check(answer))?;
         self.asking.take(answers);
         Ok(json!({}))
+    }
+
+    /// Conflicts are an answer: `done` says whether anything was touched.
+    async fn restore(&self, way: Way, run: Option<&str>, flags: &RestoreFlags) -> Result<Value> {
+        let asked = undo::Asked::from_flags(way, run, flags, &self.surroundings.folder);
+        let undoing = self.work.undoing.clone();
+        Ok(tokio::task::spawn_blocking(move || undoing.perform(&asked)).await??.value)
     }
 
     fn state(&self) -> Value {

@@ -1,12 +1,15 @@
-//! Deletes old sessions when the settings say so: beside the work, at most once a day, and never a session that is open
-//! or has a label. Sessions of subagents go an hour after their end, whatever the settings say.
+//! Deletes old sessions when the settings say so, and what is kept for undo and is too old or too much: beside the work, at
+//! most once a day, and never a session that is open or has a label. Sessions of subagents go an hour after their end,
+//! whatever the settings say.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mica_session::undo::{UndoError, prune_all};
 use tokio::task::JoinHandle;
 
 use crate::commands::sessions::{folder, prune};
+use crate::commands::undo;
 use crate::config::Values;
 use crate::equipment::subagents::links;
 use crate::surroundings::Surroundings;
@@ -14,16 +17,17 @@ use crate::surroundings::Surroundings;
 /// How often it is looked.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Sessions that are being deleted, or none.
-pub struct Tidying(Option<JoinHandle<Option<String>>>);
+/// Sessions that are being deleted, or none, and what was kept for undo.
+pub struct Tidying(Option<JoinHandle<Option<String>>>, Option<JoinHandle<Option<String>>>);
 
 impl Tidying {
     /// Looks whether it is time, and begins. The session of this program must be open by now, so that it stays.
     pub fn begin(values: &Values, surroundings: &Surroundings) -> Self {
+        let undo = Some(undo_data(values, surroundings));
         let retention = prune::retention(&values.sessions);
         let mark = surroundings.data.join("tidied");
         let sessions = folder(surroundings);
-        Self(Some(tokio::task::spawn_blocking(move || {
+        let sessions = tokio::task::spawn_blocking(move || {
             #[allow(clippy::disallowed_methods, reason = "the binary knows the time")]
             let now = jiff::Timestamp::now();
             sessions.sweep_children(None, links::kept(), now);
@@ -42,17 +46,42 @@ impl Tidying {
             }
             let told = prune::carry_out(&sessions, plan.goes);
             Some(format!("{}, as [sessions] in the settings says", told.trim_end()))
-        })))
+        });
+        Self(Some(sessions), undo)
     }
 
     /// Waits until it is done, and says what went.
     #[allow(clippy::print_stderr, reason = "a program speaks")]
     pub async fn end(self) {
-        let Some(working) = self.0 else { return };
-        if let Ok(Some(told)) = working.await {
-            eprintln!("mica: {told}");
+        for working in [self.0, self.1].into_iter().flatten() {
+            if let Ok(Some(told)) = working.await {
+                eprintln!("mica: {told}");
+            }
         }
     }
+}
+
+/// Prunes what is kept for undo. What went is not told: nobody asks for what they did a month ago, and what takes room
+/// is said by `mica undo --list`. A project that somebody works in is left for the next time.
+fn undo_data(values: &Values, surroundings: &Surroundings) -> JoinHandle<Option<String>> {
+    let (retention, folder) = (undo::retention(&values.undo), undo::folder(surroundings));
+    let mark = surroundings.data.join("undo").join("tidied");
+    tokio::task::spawn_blocking(move || {
+        let retention = match retention {
+            Ok(retention) => retention,
+            Err(error) => return Some(format!("{error:#}")),
+        };
+        if !folder.is_dir() || !is_due(&mark) {
+            return None;
+        }
+        #[allow(clippy::disallowed_methods, reason = "the binary knows the time")]
+        let pruned = prune_all(&folder, &retention, jiff::Timestamp::now());
+        set(&mark);
+        pruned.into_iter().find_map(|(project, pruned)| match pruned {
+            Err(UndoError::Busy) | Ok(_) => None,
+            Err(error) => Some(format!("{} cannot be tidied: {error}", project.display())),
+        })
+    })
 }
 
 /// Whether the last look was long enough ago. A mark from the future was set by a clock that was wrong.

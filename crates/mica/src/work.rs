@@ -14,13 +14,13 @@ use mica_policy::budget::{Budget, Limits, Meter};
 use mica_policy::mode::{ModeSwitch, ModeTable};
 use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
-use mica_tools::{Person, Tasks, Workspace};
+use mica_tools::{Checkpoints, Person, Tasks, Workspace};
 
 use crate::approvals::KeptApprovals;
 use crate::approvals::project::ProjectFile;
 use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
-use crate::commands::{rules as shell_rules, sessions};
+use crate::commands::{rules as shell_rules, sessions, undo};
 use crate::config::Values;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
@@ -31,6 +31,7 @@ use crate::makes::Makes;
 use crate::reach::{self, Reach};
 use crate::surroundings::Surroundings;
 use crate::switching::{KeptMode, Models, Outset};
+use crate::undoing::Undoing;
 use crate::window;
 
 /// How long what works in the background has to end with the session.
@@ -65,6 +66,8 @@ pub struct Work {
     tasks: Tasks,
     /// Where output goes when no session is kept.
     _scratch: Arc<Scratch>,
+    /// What takes its changes back.
+    pub(crate) undoing: Undoing,
 }
 
 /// What an agent is put together from.
@@ -113,6 +116,10 @@ impl Work {
         if let Some(plans) = &plans {
             workspace = workspace.with_writable(plans)?;
         }
+        let since = keeper.as_ref().map_or_else(jiff::Timestamp::now, Keeper::last_spoken);
+        let checkpoints = Arc::new(Checkpoints::new(undo::store(&values.undo, surroundings)?));
+        workspace = workspace.with_journal(Arc::clone(&checkpoints) as Arc<dyn mica_tools::Journal>);
+        let undoing = Undoing::new(checkpoints, workspace.clone(), since);
         let models =
             Arc::new(Models::new(reach, means, values.clone(), flags.effort.clone(), choice.clone()));
 
@@ -151,7 +158,7 @@ impl Work {
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = Makes::texts(&domain, &|_| true)?;
         makes.turn_is(prompt.turn());
-        let window = shared.window(&makes, keeper.as_ref());
+        let window = shared.window(&makes, keeper.as_ref(), Some(undoing.clone()));
 
         let mut context = Context::new(provider, Arc::clone(&choice.model));
         context.settings = Settings {
@@ -180,6 +187,7 @@ impl Work {
         if let Some(keeper) = &keeper {
             agent.listen(Arc::new(keeper.clone()));
         }
+        agent.listen(Arc::new(undoing.clone()));
         for listener in listeners {
             agent.listen(listener);
         }
@@ -210,6 +218,7 @@ impl Work {
             meter: shared.meter,
             tasks,
             _scratch: Arc::new(scratch),
+            undoing,
         })
     }
 
@@ -219,6 +228,7 @@ impl Work {
     /// When a run goes on already, or a suspension cannot be kept.
     pub async fn prompt(&self, text: &str) -> Result<Outcome> {
         self.domain.message(&mica_domain::Surroundings::default());
+        self.undoing.begins(self.session_id().as_deref(), text);
         let outcome = self.agent.prompt(text).await?;
         self.ended(outcome).await
     }

@@ -247,3 +247,34 @@ async fn a_run_that_waited_remembers_over_the_pipe() {
     let exists = |name: &str| folder.path().join("project").join(name).exists();
     assert_eq!(["a.txt", "AGENTS.md", "c.txt"].map(exists), [true, false, true]);
 }
+
+#[tokio::test]
+async fn promise_8_a_program_undoes_and_redoes() {
+    let (folder, server) = stage().await;
+    let file = folder.path().join("project/a.txt");
+    let mut pipe = Pipe::open(mica(&folder, &server, &["rpc", "--yes"]));
+    pipe.send(r#"{"id": 1, "method": "prompt", "text": "write a.txt"}"#).await;
+    pipe.expect(&json!({ "id": 1, "result": { "outcome": "completed" } })).await;
+    pipe.send(r#"{"id": 2, "method": "undoable"}"#).await;
+    let files = json!([{ "path": "a.txt", "before": "nothing", "after": "a file", "bytes_after": 5 }]);
+    pipe.expect(&json!({ "id": 2, "result": { "runs": [{ "words": "write a.txt", "undone": false, "files": files }] } }))
+        .await;
+    pipe.send(r#"{"id": 3, "method": "undo", "dry_run": true}"#).await;
+    pipe.expect(
+        &json!({ "id": 3, "result": { "done": false, "files": [{ "path": "a.txt", "does": "remove" }] } }),
+    )
+    .await;
+    assert!(file.exists());
+    pipe.send(r#"{"id": 4, "method": "undo"}"#).await;
+    pipe.expect(&json!({ "id": 4, "result": { "done": true, "way": "undo" } })).await;
+    assert!(!file.exists());
+    pipe.send(r#"{"id": 5, "method": "redo"}"#).await;
+    pipe.expect(&json!({ "id": 5, "result": { "done": true, "way": "redo" } })).await;
+    assert!(file.exists());
+    std::fs::write(&file, "mine\n").unwrap();
+    pipe.send(r#"{"id": 6, "method": "undo"}"#).await;
+    let conflicts = json!([{ "path": "a.txt", "why": "it was edited since: +1 −1 lines" }]);
+    pipe.expect(&json!({ "id": 6, "result": { "done": false, "conflicts": conflicts } })).await;
+    pipe.send(r#"{"id": 7, "method": "redo"}"#).await;
+    pipe.expect(&json!({ "id": 7, "error": { "message": "…" } })).await;
+}

@@ -172,7 +172,7 @@ impl Crew {
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut Vec::new()));
         let (tools, prompt) = Makes::texts(&domain, &|spec| profile.allows(spec))?;
         makes.turn_is(prompt.turn());
-        let window = base.shared.window(&makes, keeper.as_ref());
+        let window = base.shared.window(&makes, keeper.as_ref(), None);
 
         let mut context = Context::new(base.models.provider(&choice), Arc::clone(&choice.model));
         context.settings = Settings { cache_key: Some(id.clone()), ..base.settings.clone() };

@@ -1,13 +1,17 @@
 //! What a person types with a slash: looks at the run and its session, and changes where the conversation stands.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::Parser as _;
 use mica_ai::Message;
 use mica_policy::mode::Mode;
+use mica_session::undo::Way;
 use mica_session::{Body, EntryId, Kind, Session};
 
 use super::text_of;
 use crate::approvals::name;
+use crate::cli::{Cli, Command};
 use crate::commands::sessions::{self, find, tree};
+use crate::commands::undo::{self, Asked};
 use crate::keeping::Keeper;
 use crate::render::question::plain;
 use crate::surroundings::Surroundings;
@@ -20,6 +24,8 @@ const HELP: &str = "\
 /mode [MODE]       how much may be done: ask, plan or edit
 /compact [FOCUS]   summarise the conversation before the next answer
 /undo-compact      take the last summary back: everything is in the window again
+/undo [RUN]        take back what the last run changed in files, or everything since RUN; flags as `mica undo`
+/redo              take back the last undo
 /tree              what was said, where it forks, and where you are
 /goto ENTRY        go on from there; a message of yours is in the prompt again
 /label ENTRY TEXT  mark an entry; without TEXT the mark goes
@@ -56,6 +62,9 @@ pub async fn command(
     let (name, rest) = split(command);
     Said::Text(match name {
         "quit" | "exit" | "q" => return Said::Quit,
+        "undo" | "redo" => {
+            restore(work, surroundings, name, rest).await.unwrap_or_else(|error| format!("{error:#}"))
+        }
         "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" => {
             history(work, surroundings, terminal, name, rest)
                 .await
@@ -70,7 +79,7 @@ pub async fn meanwhile(work: &Work, command: &str) -> String {
     let (name, rest) = split(command);
     match name {
         "quit" | "exit" | "q" => "a run is going on: Ctrl-C stops it, then /quit leaves".to_owned(),
-        "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" => {
+        "undo" | "redo" | "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" => {
             format!("/{name} is for between runs: Ctrl-C stops this one")
         }
         _ => about(work, name, rest).await,
@@ -83,7 +92,7 @@ pub fn is_command(line: &str) -> bool {
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 21] = [
     "help",
     "?",
     "quit",
@@ -91,6 +100,8 @@ const COMMANDS: [&str; 19] = [
     "q",
     "mode",
     "compact",
+    "undo",
+    "redo",
     "undo-compact",
     "tree",
     "goto",
@@ -158,6 +169,27 @@ async fn rules(work: &Work, rest: &str) -> Result<String> {
         }
         _ => bail!("/rules lists what is remembered, and /rules forget N takes it back"),
     }
+}
+
+/// Takes back what runs changed in files, or the last undo. Flags are those of the command.
+async fn restore(work: &Work, surroundings: &Surroundings, name: &str, rest: &str) -> Result<String> {
+    let words = ["mica", name].into_iter().chain(rest.split_whitespace());
+    // What clap says of a wrong flag ends with a pointer to its own help.
+    let cli = Cli::try_parse_from(words).map_err(|error| {
+        anyhow!(error.to_string().lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n"))
+    })?;
+    let (folder, undoing) = (&surroundings.folder, work.undoing.clone());
+    let asked = match &cli.command {
+        Some(Command::Undo { list: true, .. }) => {
+            return undo::list(undoing.undo(), jiff::Timestamp::now(), surroundings.columns);
+        }
+        Some(Command::Undo { run, restore, .. }) => {
+            Asked::from_flags(Way::Undo, run.as_deref(), restore, folder)
+        }
+        Some(Command::Redo { restore }) => Asked::from_flags(Way::Redo, None, restore, folder),
+        _ => bail!("say /undo or /redo"),
+    };
+    Ok(tokio::task::spawn_blocking(move || undoing.perform(&asked)).await??.text)
 }
 
 /// What concerns the session.

@@ -32,7 +32,7 @@ fn verdict(gate: &ShellGate, args: &Value) -> String {
     let Value::Object(args) = args else { panic!("arguments are an object") };
     let rule = |rule: Option<String>| rule.unwrap_or_else(|| "-".to_owned());
     match gate.verdict(args) {
-        Verdict::Pass => "pass".to_owned(),
+        Verdict::Pass | Verdict::Offer { .. } => "pass".to_owned(),
         Verdict::Allow => "allow".to_owned(),
         Verdict::Ask { rule: by, .. } => format!("ask {}", rule(by)),
         Verdict::Deny { rule: by, .. } => format!("deny {}", rule(by)),

@@ -141,7 +141,8 @@ fn count(sessions: usize) -> String {
     if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") }
 }
 
-fn size(bytes: u64) -> String {
+/// A size as people read it.
+pub fn size(bytes: u64) -> String {
     let units = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {
         return format!("{bytes} B");
@@ -159,7 +160,7 @@ fn size(bytes: u64) -> String {
 ///
 /// # Errors
 /// What is no size.
-fn bytes(text: &str) -> Result<u64> {
+pub fn bytes(text: &str) -> Result<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -1,0 +1,330 @@
+//! Commands: the project is scanned before and after one, and what differs is what it changed.
+//!
+//! Commands may run at the same time, and longer than the run that began them. What a scan finds belongs to the command
+//! that began last; what a tool changed meanwhile is not found again.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::beneath::{self, Root};
+use super::history::History;
+use super::log::{Change, Line};
+use super::scan::{Entry, Scan, scan};
+use super::state::{FileState, Name, State};
+use super::{Inner, Live, Undo, UndoError, cache, folders, lean};
+use crate::entry::RunId;
+use crate::files::Durability;
+
+/// Where the last scan is kept.
+const CACHE: &str = "scan";
+
+/// What is known between scans.
+#[derive(Default)]
+pub(super) struct Watching {
+    /// The last scan, with what tools changed since.
+    base: Option<Scan>,
+    /// Whether the scan on disk is older than that.
+    noted: bool,
+    active: Vec<Active>,
+}
+
+/// A command that runs.
+struct Active {
+    run: RunId,
+    call: String,
+    /// Where the log was when it began.
+    from: u64,
+}
+
+/// What a command changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Commanded {
+    /// Files, links and folders, relative to the project.
+    pub changed: Vec<PathBuf>,
+    /// Those among them whose state before is not kept, so that they cannot be undone.
+    pub not_kept: Vec<PathBuf>,
+    /// Whether not all of the project could be looked at within the limits.
+    pub incomplete: bool,
+}
+
+impl Undo {
+    /// A command is about to run.
+    ///
+    /// # Errors
+    /// When what it changes could not be undone. It must not run then.
+    pub fn command_begins(&self, run: &RunId, call: &str) -> Result<(), UndoError> {
+        let inner = &*self.inner;
+        let mut live = inner.live();
+        inner.wake(&mut live);
+        inner.be_busy(&mut live)?;
+        let run = live.current.clone().unwrap_or_else(|| run.clone());
+        let time = (inner.clock)();
+        let (changes, _) = inner.rescan(&mut live)?;
+        let mut lines = live.watching.so_far(changes, time);
+        lines.extend(inner.introduced(&live, &run, time));
+        lines.push(Line::Command { run: run.clone(), call: call.to_owned(), time });
+        let mut log = inner.log.lock()?;
+        log.append(&lines, Durability::Lazy)?;
+        live.known.insert(run.clone());
+        live.watching.active.push(Active { run, call: call.to_owned(), from: log.length() });
+        Ok(())
+    }
+
+    /// A command has ended, with all that it started.
+    ///
+    /// # Errors
+    /// When what it changed cannot be recorded.
+    pub fn command_ended(&self, call: &str) -> Result<Commanded, UndoError> {
+        let inner = &*self.inner;
+        let mut live = inner.live();
+        let Some(at) = live.watching.active.iter().rposition(|active| active.call == call) else {
+            return Ok(Commanded::default());
+        };
+        let (changes, incomplete) = inner.rescan(&mut live)?;
+        let active = live.watching.active.remove(at);
+        let mut log = inner.log.lock()?;
+        let changes = without_recorded(changes, &log.since(active.from)?);
+        let ended = Commanded {
+            changed: changes.iter().map(|change| change.path.0.clone()).collect(),
+            not_kept: changes
+                .iter()
+                .filter(|change| !inner.is_kept(&change.before))
+                .map(|change| change.path.0.clone())
+                .collect(),
+            incomplete,
+        };
+        let time = (inner.clock)();
+        let line = Line::Commanded { run: active.run, call: active.call, ended: true, changes, time };
+        let durability = if ended.changed.is_empty() { Durability::Lazy } else { Durability::Now };
+        log.append(&[line], durability)?;
+        drop(log);
+        if live.current.is_none() && live.watching.is_idle() {
+            live.busy = None;
+        }
+        Ok(ended)
+    }
+}
+
+impl Inner {
+    /// Looks again. Answers what differs from the last look, and whether not everything could be looked at.
+    fn rescan(&self, live: &mut Live) -> Result<(Vec<Change>, bool), UndoError> {
+        let cached = self.folder.join(CACHE);
+        // Without the file, another process made room: what was kept for it is gone, too.
+        let base = live.watching.base.take().filter(|_| cached.exists());
+        let before = base.or_else(|| cache::load(&cached));
+        let (first, before) = (before.is_none(), before.unwrap_or_default());
+        let outside = self.outside.as_deref();
+        let now = self.nanoseconds();
+        let Some(after) = scan(&self.root, &before, &self.blobs, &self.limits, outside, now) else {
+            let incomplete = !before.complete;
+            if std::mem::take(&mut live.watching.noted) {
+                cache::save(&cached, &before).map_err(UndoError::io("write", &cached))?;
+            }
+            live.watching.base = Some(before);
+            return Ok((Vec::new(), incomplete));
+        };
+        let changes = if live.watching.is_idle() || first {
+            // Nobody's command ran: people and tools changed it.
+            Vec::new()
+        } else {
+            differences(&self.root, &before, &after)
+        };
+        // What a command begins with must be on disk: it may be cut off together with this process.
+        cache::save(&cached, &after).map_err(UndoError::io("write", &cached))?;
+        let incomplete = !after.complete;
+        live.watching.noted = false;
+        live.watching.base = Some(after);
+        Ok((changes, incomplete))
+    }
+
+    /// Records what running commands changed so far.
+    pub(super) fn look_meanwhile(&self, live: &mut Live) -> Result<(), UndoError> {
+        let Some(from) = live.watching.active.last().map(|active| active.from) else { return Ok(()) };
+        let (changes, _) = self.rescan(live)?;
+        let mut log = self.log.lock()?;
+        let changes = without_recorded(changes, &log.since(from)?);
+        let lines = live.watching.so_far(changes, (self.clock)());
+        if lines.is_empty() { Ok(()) } else { log.append(&lines, Durability::Now) }
+    }
+
+    /// Records what commands changed whose process was killed. Nobody else may be at work.
+    pub(super) fn recover(&self, live: &mut Live) -> Result<(), UndoError> {
+        let lines = self.log.read()?;
+        let open = History::of(&lines).commands;
+        let Some((last, others)) = open.split_last() else { return Ok(()) };
+        let began = open.iter().map(|(_, _, line)| *line).min().unwrap_or(0);
+        // The scan on disk is what they began with. Without it nothing can be said.
+        let changes = match cache::load(&self.folder.join(CACHE)) {
+            None => Vec::new(),
+            Some(scan) => {
+                live.watching.base = Some(scan);
+                let (run, call, _) = last.clone();
+                live.watching.active.push(Active { run, call, from: 0 });
+                let looked = self.rescan(live);
+                live.watching.active.pop();
+                looked?.0
+            }
+        };
+        let changes = without_recorded(changes, lines.get(began..).unwrap_or_default());
+        let time = (self.clock)();
+        let ended = |(run, call, _): &(RunId, String, usize), changes| Line::Commanded {
+            run: run.clone(),
+            call: call.clone(),
+            ended: true,
+            changes,
+            time,
+        };
+        let mut lines: Vec<Line> = others.iter().map(|open| ended(open, Vec::new())).collect();
+        lines.push(ended(last, changes));
+        self.log.lock()?.append(&lines, Durability::Now)
+    }
+
+    /// Whether a state can be restored.
+    pub(super) fn is_kept(&self, state: &State) -> bool {
+        match state {
+            State::File(FileState { hash: Some(hash), .. }) => self.blobs.is_there(hash),
+            State::File(_) | State::Other => false,
+            State::Absent | State::Link { .. } | State::Folder { .. } => true,
+        }
+    }
+}
+
+impl Watching {
+    pub(super) fn is_idle(&self) -> bool {
+        self.active.is_empty()
+    }
+
+    /// The line for what was changed while commands go on.
+    fn so_far(&self, changes: Vec<Change>, time: Timestamp) -> Vec<Line> {
+        let last = self.active.last().filter(|_| !changes.is_empty());
+        let line = last.map(|Active { run, call, .. }| Line::Commanded {
+            run: run.clone(),
+            call: call.clone(),
+            ended: false,
+            changes,
+            time,
+        });
+        line.into_iter().collect()
+    }
+
+    /// A tool is about to change a file. When a command that runs changed it first, that is told.
+    pub(super) fn other_change(&mut self, path: &Path, found: &State, time: Timestamp) -> Vec<Line> {
+        if self.is_idle() {
+            return Vec::new();
+        }
+        let Some(base) = self.base.as_ref().filter(|base| looks_at(base, path)) else { return Vec::new() };
+        let before = match base.entries.get(path.as_os_str()) {
+            Some(entry) => entry.state.clone(),
+            None if base.complete => State::Absent,
+            None => return Vec::new(),
+        };
+        if before.fits(found) {
+            return Vec::new();
+        }
+        let change = Change { path: Name::from(path), before: lean(before), after: found.clone() };
+        self.so_far(vec![change], time)
+    }
+
+    /// A path has a new state that is on record, so the next scan need not find it.
+    pub(super) fn note(&mut self, root: &Root, path: &Path, state: &State, now: i64) {
+        let Some(base) = self.base.as_mut().filter(|base| looks_at(base, path)) else { return };
+        self.noted = true;
+        for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
+            if !base.entries.contains_key(folder.as_os_str())
+                && let Ok(Some(facts)) = root.stat(folder)
+            {
+                let state = State::Folder { mode: Some(beneath::mode(&facts)) };
+                base.entries.insert(folder.as_os_str().to_owned(), entry(state, now));
+            }
+        }
+        if *state == State::Absent {
+            base.entries.remove(path.as_os_str());
+        } else {
+            base.entries.insert(path.as_os_str().to_owned(), entry(state.clone(), now));
+        }
+    }
+}
+
+/// A state as the next scan will find it. It was written just now, so its stamp is not trusted.
+fn entry(state: State, _now: i64) -> Entry {
+    let stamp = if let State::File(file) = &state { file.stamp } else { None };
+    let racy = matches!(state, State::File(_));
+    Entry { state, stamp, racy, hurried: false, ignored: false }
+}
+
+/// Whether a scan would find something at a path: it looks neither into folders that tools fill nor into histories.
+fn looks_at(scan: &Scan, path: &Path) -> bool {
+    let history = path.iter().any(|name| folders::is_history(&name.to_string_lossy()));
+    !history && !is_closed(scan, path)
+}
+
+/// Whether a path is in a folder that a scan did not look into.
+fn is_closed(scan: &Scan, path: &Path) -> bool {
+    let mut above = path.ancestors().skip(1);
+    above.any(|folder| scan.entries.get(folder.as_os_str()).is_some_and(|entry| entry.state == State::Other))
+}
+
+/// What differs between two scans, as changes, by path.
+fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
+    let change = |path: &Path, before: State, after: State| Change {
+        path: Name::from(path),
+        before: lean(before),
+        after: lean(after),
+    };
+    let mut changes = Vec::new();
+    // What is in a folder that one of the scans did not look into cannot be compared.
+    for (path, now) in &after.entries {
+        let was = before.entries.get(path);
+        let path = Path::new(path);
+        match was {
+            Some(was) if !was.state.differs(&now.state) => {}
+            Some(was) => match (&was.state, &now.state) {
+                // It became, or is no longer, a folder that is not looked into.
+                (State::Other, State::Folder { .. }) | (State::Folder { .. }, State::Other) => {}
+                (was, now) => changes.push(change(path, was.clone(), now.clone())),
+            },
+            None if before.complete && now.state != State::Other && !is_closed(before, path) => {
+                changes.push(change(path, State::Absent, now.state.clone()));
+            }
+            None => {}
+        }
+    }
+    for (path, was) in &before.entries {
+        let gone = !after.entries.contains_key(path);
+        let path = Path::new(path);
+        if !gone || is_closed(after, path) {
+            continue;
+        }
+        if after.complete || matches!(root.stat(path), Ok(None)) {
+            changes.push(change(path, was.state.clone(), State::Absent));
+        }
+    }
+    changes.sort_by(|one, other| one.path.cmp(&other.path));
+    changes
+}
+
+/// Leaves out what these lines have already: another process recorded it, or a tool.
+fn without_recorded(changes: Vec<Change>, lines: &[Line]) -> Vec<Change> {
+    let mut last: HashMap<&Name, &State> = HashMap::new();
+    let mut announced = HashMap::new();
+    for line in lines {
+        match line {
+            Line::Changing { id, change, .. } => {
+                announced.insert(*id, &change.path);
+            }
+            Line::Changed { id, after } => {
+                if let Some(path) = announced.get(id) {
+                    last.insert(path, after);
+                }
+            }
+            Line::Commanded { changes, .. } | Line::Restoring { changes, .. } => {
+                last.extend(changes.iter().map(|change| (&change.path, &change.after)));
+            }
+            _ => {}
+        }
+    }
+    let recorded = |change: &Change| last.get(&change.path).is_some_and(|after| after.fits(&change.after));
+    changes.into_iter().filter(|change| !recorded(change)).collect()
+}
