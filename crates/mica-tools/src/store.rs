@@ -41,7 +41,11 @@ pub(crate) fn put(
         before: before.map(|bytes| Before { digest: Digest::of(&bytes), bytes }),
         after: Digest::of(after),
     };
-    workspace.journal().changing(&change).map_err(|reason| FileError::Journal { path: shown(), reason })?;
+    // What lies beside the project is the agent's own, and no part of what is undone.
+    let journal = Some(workspace.journal()).filter(|_| place.reach != Reach::Beside);
+    if let Some(journal) = journal {
+        journal.changing(&change).map_err(|reason| FileError::Journal { path: shown(), reason })?;
+    }
 
     let folder = folder(place, parent)?;
     let failed = |doing| move |error: Errno| FileError::io(doing, shown(), error);
@@ -84,7 +88,9 @@ pub(crate) fn put(
     if workspace.durability() == Durability::Disk {
         rustix::fs::fsync(&folder).map_err(failed("keep"))?;
     }
-    workspace.journal().changed(change);
+    if let Some(journal) = journal {
+        journal.changed(change);
+    }
     Ok(())
 }
 

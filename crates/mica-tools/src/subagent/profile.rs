@@ -108,6 +108,8 @@ impl Profile {
             ToolWish::All => true,
             ToolWish::Named(names) => names.iter().any(|name| fits(name, &spec.name)),
         };
+        // Who only looks begins nothing that could be looked after.
+        let looks = looks && spec.name != crate::task_output::NAME;
         named && (looks || !self.read_only) && !NEVER.iter().any(|never| fits(never, &spec.name))
     }
 }
