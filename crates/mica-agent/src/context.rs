@@ -67,7 +67,7 @@ impl Context {
     pub fn request(&self) -> Request {
         let mut request = Request::new(Arc::clone(&self.model));
         request.system.clone_from(&self.system);
-        request.tools = self.tools.definitions().to_vec();
+        request.tools = Arc::clone(self.tools.definitions());
         request.messages.clone_from(&self.messages);
         request.max_output = self.settings.max_output;
         request.effort = self.settings.effort;
@@ -111,7 +111,7 @@ impl Context {
 pub struct ToolSet {
     tools: BTreeMap<String, Arc<dyn Tool>>,
     /// What the model sees of them, made when it is first asked for: every turn asks for it.
-    definitions: Arc<OnceLock<Vec<ToolDef>>>,
+    definitions: Arc<OnceLock<Arc<[ToolDef]>>>,
 }
 
 impl ToolSet {
@@ -138,7 +138,7 @@ impl ToolSet {
     }
 
     /// The tools as the model sees them.
-    pub fn definitions(&self) -> &[ToolDef] {
+    pub fn definitions(&self) -> &Arc<[ToolDef]> {
         self.definitions.get_or_init(|| self.tools.values().map(|tool| tool.spec().definition()).collect())
     }
 }

@@ -133,7 +133,8 @@ mod tests {
             description: "Reads.\n".to_owned(),
             schema: json!({ "type": "object", "properties": { "z": {}, "a": { "maximum": 1.5 } } }),
             strictness: Strictness::Enforce,
-        }];
+        }]
+        .into();
         request.messages = messages.to_vec();
         request
     }

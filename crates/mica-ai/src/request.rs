@@ -21,7 +21,7 @@ pub struct Request {
     /// The system prompt, in tiers, most stable first.
     pub system: Vec<String>,
     /// The tools, in the order they are sent. Keep it stable: it is the first thing a cache compares.
-    pub tools: Vec<ToolDef>,
+    pub tools: Arc<[ToolDef]>,
     /// The conversation.
     pub messages: Vec<Message>,
     /// Whether and which tools may be called.
@@ -55,7 +55,7 @@ impl Request {
             model,
             answer: MessageId::fresh(),
             system: Vec::new(),
-            tools: Vec::new(),
+            tools: Arc::default(),
             messages: Vec::new(),
             tool_choice: ToolChoice::Auto,
             parallel: ParallelCalls::Default,

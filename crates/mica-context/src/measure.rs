@@ -1,6 +1,7 @@
 //! The sizes of a request's parts, estimated once for everything that asks.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use mica_ai::id::MessageId;
 use mica_ai::request::ToolDef;
@@ -41,6 +42,8 @@ pub struct Known {
 #[derive(Debug)]
 struct Prefix {
     system: Vec<String>,
+    /// As they were handed over. The same again are known without a look.
+    shared: Arc<[ToolDef]>,
     tools: Vec<u8>,
     tools_tokens: u64,
     system_tokens: Vec<u64>,
@@ -50,7 +53,7 @@ struct Prefix {
 }
 
 impl Prefix {
-    fn of(system: &[String], tools: &[ToolDef], written: Vec<u8>) -> Self {
+    fn of(system: &[String], tools: &Arc<[ToolDef]>, written: Vec<u8>) -> Self {
         let tools_digest = Digest::of_value(&tools);
         Self {
             tools_tokens: tools.iter().map(tokens::of_tool).sum(),
@@ -59,6 +62,7 @@ impl Prefix {
             system_digests: system.iter().map(|part| Digest::of(part)).collect(),
             digest: Digest::of_value(&system).then(tools_digest),
             system: system.to_vec(),
+            shared: Arc::clone(tools),
             tools: written,
         }
     }
@@ -66,11 +70,15 @@ impl Prefix {
 
 impl Known {
     /// The fingerprint of everything before the messages, the model aside.
-    pub fn before(&mut self, system: &[String], tools: &[ToolDef]) -> Digest {
+    pub fn before(&mut self, system: &[String], tools: &Arc<[ToolDef]>) -> Digest {
         self.prefix(system, tools).digest
     }
 
-    fn prefix(&mut self, system: &[String], tools: &[ToolDef]) -> &Prefix {
+    fn prefix(&mut self, system: &[String], tools: &Arc<[ToolDef]>) -> &Prefix {
+        let is_same = |known: &Prefix| Arc::ptr_eq(&known.shared, tools) && known.system == system;
+        if let Some(known) = self.prefix.take_if(|known| is_same(known)) {
+            return self.prefix.insert(known);
+        }
         // Definitions always have JSON: at least the brackets around them. Were there one without, it is measured anew.
         let written = serde_json::to_vec(tools).unwrap_or_default();
         let is_known =
@@ -171,7 +179,6 @@ impl Measure {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use mica_ai::request::Strictness;
     use mica_ai::{Dialect, Model, User};
@@ -224,13 +231,15 @@ mod tests {
         // The same length, another word.
         request.system = vec!["Two.".into()];
         check(&request);
-        request.tools = vec![tool(json!({ "type": "object", "properties": { "a": {}, "b": {} } }))];
+        request.tools = vec![tool(json!({ "type": "object", "properties": { "a": {}, "b": {} } }))].into();
         check(&request);
-        request.tools = vec![tool(json!({ "type": "object", "properties": { "a": {}, "c": {} } }))];
+        request.tools = vec![tool(json!({ "type": "object", "properties": { "a": {}, "c": {} } }))].into();
         check(&request);
-        request.tools[0].strictness = Strictness::Enforce;
+        let mut strict = request.tools.to_vec();
+        strict[0].strictness = Strictness::Enforce;
+        request.tools = strict.into();
         check(&request);
-        request.tools.clear();
+        request.tools = Arc::default();
         request.system.push("Three.".into());
         check(&request);
     }
@@ -245,8 +254,8 @@ mod tests {
             strictness: Strictness::Guide,
         };
         let mut known = Known::default();
-        let one = known.before(&[], &[tool(r#"{"a":1,"b":2}"#)]);
-        let other = known.before(&[], &[tool(r#"{"b":2,"a":1}"#)]);
+        let one = known.before(&[], &[tool(r#"{"a":1,"b":2}"#)].into());
+        let other = known.before(&[], &[tool(r#"{"b":2,"a":1}"#)].into());
         assert_ne!(one, other);
     }
 }

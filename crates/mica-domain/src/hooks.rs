@@ -15,7 +15,7 @@ use crate::capability::{Capability, Input};
 use crate::domain::Domain;
 use crate::error::DomainError;
 use crate::memory::{Memory, Unreadable};
-use crate::resolve::{Resolved, arguments, resolve};
+use crate::resolve::{Resolved, arguments, is_on, resolve};
 use crate::state::{State, Surroundings};
 
 /// A domain as hooks of a run, with what it remembers.
@@ -175,8 +175,7 @@ impl DomainHooks {
             capability.tools.iter().map(move |tool| (&capability.page, &tool.spec().name))
         });
         let home = known.filter(|(_, name)| **name == spec.name).map(|(page, _)| page.to_string()).next()?;
-        // A domain that cannot be resolved was refused when the session began; here it means no.
-        let here = self.resolve(&|_| true).is_ok_and(|resolved| resolved.names.has(&spec.name));
+        let here = is_on(&parts.capabilities, self.state().page.as_deref(), spec);
         (!here).then(|| {
             format!(
                 "{} belongs to {home} and cannot be called where the user is now. Nothing was done. Say what you would do \

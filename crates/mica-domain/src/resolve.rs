@@ -77,6 +77,19 @@ pub fn resolve(
     })
 }
 
+/// Whether [`resolve`] gives a page the tool of this name: one of the page itself, or a global one that it does not leave
+/// out. Asked for every call, so nothing is made.
+pub(crate) fn is_on(capabilities: &[Capability], page: Option<&str>, spec: &ToolSpec) -> bool {
+    let here = |capability: &&Capability| matches!(&capability.page, Page::Named(name) if Some(name.as_str()) == page);
+    let has = |capability: &Capability| capability.tools.iter().any(|tool| tool.spec().name == spec.name);
+    if capabilities.iter().filter(here).any(has) {
+        return true;
+    }
+    let global = |capability: &&Capability| capability.page == Page::Global;
+    let mut excludes = capabilities.iter().filter(here).flat_map(|capability| &capability.excludes);
+    capabilities.iter().filter(global).any(has) && !excludes.any(|exclude| exclude.covers(spec))
+}
+
 impl Resolved {
     /// Fails when a text, or a tool's description, names a tool that is not there.
     ///

@@ -42,6 +42,11 @@ fn tools_of_pages() {
         assert_eq!(resolved.tools.names().collect::<Vec<_>>(), expected, "{page:?}");
         assert_eq!(resolved.names.iter().collect::<Vec<_>>(), expected, "{page:?}");
         assert_eq!(resolved.summaries, summaries, "{page:?}");
+        let all = capabilities();
+        for tool in all.iter().flat_map(|capability| &capability.tools) {
+            let name = &tool.spec().name;
+            assert_eq!(is_on(&all, page, tool.spec()), resolved.names.has(name), "{name} on {page:?}");
+        }
     }
 }
 

@@ -85,7 +85,7 @@ fn request(choice: &Choice, messages: &[Message]) -> Request {
             "additionalProperties": false,
         }),
         strictness: Strictness::Guide,
-    }];
+    }].into();
     request.messages = messages.to_vec();
     request.effort = Some(Effort::Low);
     request.max_output = Some(2000);

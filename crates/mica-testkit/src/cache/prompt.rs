@@ -114,7 +114,7 @@ impl Prompt {
         let mark = |point: &CachePoint| {
             request.cache.marks.iter().find(|mark| mark.at == *point).map(|mark| mark.ttl)
         };
-        for tool in &request.tools {
+        for tool in request.tools.iter() {
             prompt.push(Tier::Tool, json!(tool).to_string());
         }
         prompt.mark_last(mark(&CachePoint::Tools));

@@ -138,7 +138,8 @@ fn with_tools(choice: &Choice) -> Request {
         description: "Tells the weather.".into(),
         schema: json!({ "type": "object", "properties": { "city": { "type": "string" } } }),
         strictness: Default::default(),
-    }];
+    }]
+    .into();
     request
 }
 

@@ -197,7 +197,8 @@ async fn a_request_with_tools_has_a_well_formed_answer() {
             description: "Tells the weather of a city.".into(),
             schema,
             strictness: Default::default(),
-        }];
+        }]
+        .into();
         // Whether such a small model calls the tool cannot be told. That its answer is whole, and the sum of its
         // deltas, was checked while reading.
         let heard = ask(&provider(&choice, 1), request).await;

@@ -64,7 +64,8 @@ pub fn request(dialect: Dialect) -> Request {
         description: "Reads a file.".into(),
         schema: json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
         strictness: Default::default(),
-    }];
+    }]
+    .into();
     request.effort = Some(Effort::Low);
     request.messages.push(User::text("What does HelloProxy do?").into());
     request

@@ -126,7 +126,7 @@ fn a_local_server_gets_the_old_names() {
     request.stop = vec!["END".to_owned()];
     request.cache = CachePlan { key: Some("k".to_owned()), marks: Vec::new() };
     request.end_user = Some("u1".to_owned());
-    request.tools = vec![tool("read")];
+    request.tools = vec![tool("read")].into();
     request.tool_choice = ToolChoice::Allowed(vec!["read".to_owned()]);
     request.parallel = ParallelCalls::One;
     request.output =
@@ -166,7 +166,7 @@ fn openai_gets_the_new_names_and_nothing_it_rejects() {
     request.stop = vec!["END".to_owned()];
     request.cache = CachePlan { key: Some("k".to_owned()), marks: Vec::new() };
     request.end_user = Some("u1".to_owned());
-    request.tools = vec![ToolDef { strictness: Strictness::Enforce, ..tool("read") }];
+    request.tools = vec![ToolDef { strictness: Strictness::Enforce, ..tool("read") }].into();
     request.tool_choice = ToolChoice::Allowed(vec!["read".to_owned()]);
     request.parallel = ParallelCalls::Many;
     assert_eq!(
@@ -202,7 +202,7 @@ fn tool_choices() {
         (ToolChoice::Tool("read".to_owned()), json!({ "type": "function", "function": { "name": "read" } })),
     ] {
         let mut request = request(local(), vec![User::text("Hi").into()]);
-        request.tools = vec![tool("read")];
+        request.tools = vec![tool("read")].into();
         request.tool_choice = choice;
         assert_eq!(sent(&request)["tool_choice"], expected);
     }
@@ -219,7 +219,7 @@ fn what_the_model_cannot_do_is_not_sent() {
     };
     assert_eq!(
         refusal(&|request, model| {
-            request.tools = vec![tool("read")];
+            request.tools = vec![tool("read")].into();
             model.tools = false;
         }),
         "bad request: Llama cannot call tools"
@@ -389,7 +389,7 @@ fn the_next_request_begins_with_this_one() {
         vec![User::text("Go").into(), assistant(vec![call("c1", "{}")]), result("c1", vec![image()])];
     let mut request = request(openai(), conversation.clone());
     request.system = vec!["Static.".to_owned()];
-    request.tools = vec![tool("read")];
+    request.tools = vec![tool("read")].into();
     let first = sent(&request).to_string();
     conversation.extend([assistant(vec![said("Done.")]), User::text("More").into()]);
     request.messages = conversation;

@@ -179,7 +179,7 @@ fn everything_at_once_keeps_its_order() {
     let mut all =
         request("none", vec![said("u1", "Hello"), answer("a1", vec![words("Hi.")]), said("u2", "More")]);
     all.system = vec!["You are mica.".into(), "The org is Acme.".into()];
-    all.tools = vec![tool("read"), ToolDef { strictness: Strictness::Enforce, ..tool("write") }];
+    all.tools = vec![tool("read"), ToolDef { strictness: Strictness::Enforce, ..tool("write") }].into();
     all.temperature = Some(0.2);
     all.stop = vec!["END".into(), "\n".into()];
     all.end_user = Some("user-7f".into());

@@ -104,7 +104,7 @@ fn a_plain_question() {
 fn everything_a_request_can_ask_for() {
     let mut request = request();
     request.system = vec!["static".into(), "org".into()];
-    request.tools = tools();
+    request.tools = tools().into();
     request.tool_choice = ToolChoice::Allowed(vec!["read".into()]);
     request.parallel = ParallelCalls::One;
     request.max_output = Some(500);
@@ -332,7 +332,7 @@ fn too_many_marks_and_marks_on_nothing_are_refused_before_anything_is_sent() {
 fn the_body_of_a_turn_is_a_prefix_of_the_next_ones() {
     let mut request = request();
     request.system = vec!["static".into(), "org".into()];
-    request.tools = tools();
+    request.tools = tools().into();
     let mut before = sent(&request).to_string();
     for turn in 0..5 {
         request.messages.extend([

@@ -39,7 +39,7 @@ fn a_tool_loop_with_signed_hidden_and_redacted_thinking() {
         ],
     );
     request.effort = Some(Effort::High);
-    request.tools = vec![tool("read")];
+    request.tools = vec![tool("read")].into();
     check("tool_loop_thinking", &request);
 }
 
@@ -229,7 +229,7 @@ fn a_turn_begins_with_the_turn_before_it() {
         .iter()
         .map(|cut| {
             let mut turn: Request = request("adaptive", whole[..*cut].to_vec());
-            turn.tools = vec![tool("read")];
+            turn.tools = vec![tool("read")].into();
             turn.system = vec!["You are mica.".into()];
             turn.effort = Some(Effort::Low);
             turn.cache.marks = vec![super::mark(super::on_message("u1"), super::CacheTtl::Short)];

@@ -23,7 +23,7 @@ fn conversation() -> Vec<Message> {
 
 fn planned(messages: Vec<Message>, marks: Vec<CacheMark>) -> Request {
     let mut request = request("none", messages);
-    request.tools = vec![tool("read"), tool("write")];
+    request.tools = vec![tool("read"), tool("write")].into();
     request.system = vec!["Static.".into(), "Org.".into()];
     request.cache.marks = marks;
     request
@@ -114,7 +114,7 @@ fn a_point_that_is_not_sent_moves_to_what_comes_before_it() {
     let mut plan = planned(dropped, vec![mark(on_message("u0"), Short), mark(CachePoint::System(0), Short)]);
     plan.system = vec![" ".into(), String::new()];
     assert_eq!(places(&built(&plan)), [("/tools/1".to_owned(), "5m")]);
-    plan.tools.clear();
+    plan.tools = std::sync::Arc::default();
     assert_eq!(places(&built(&plan)), [], "nothing comes before it, so there is nothing to cache");
 }
 

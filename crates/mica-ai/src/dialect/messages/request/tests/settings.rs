@@ -98,7 +98,7 @@ fn other_styles() {
 fn a_forced_call_leaves_thinking_out() {
     for choice in [ToolChoice::Required, ToolChoice::Tool("read".into())] {
         let forced = |style: &str| Request {
-            tools: vec![tool("read")],
+            tools: vec![tool("read")].into(),
             tool_choice: choice.clone(),
             temperature: Some(0.0),
             ..asked(style, Effort::High)
@@ -108,7 +108,7 @@ fn a_forced_call_leaves_thinking_out() {
         assert_eq!(built(&forced("budget"))["temperature"], json!(0.0), "nothing thinks, so it may be set");
     }
     let forced = Request {
-        tools: vec![tool("read")],
+        tools: vec![tool("read")].into(),
         tool_choice: ToolChoice::Tool("read".into()),
         ..asked("adaptive", Effort::High)
     };
@@ -119,7 +119,7 @@ fn a_forced_call_leaves_thinking_out() {
 fn a_forced_call_is_safe_where_thinking_is_the_default() {
     let forced = |effort: Option<Effort>, rejects: &[Parameter]| {
         let request = with_model(asked("adaptive", Effort::Max), |model| model.rejects = rejects.to_vec());
-        Request { tools: vec![tool("read")], tool_choice: ToolChoice::Required, effort, ..request }
+        Request { tools: vec![tool("read")].into(), tool_choice: ToolChoice::Required, effort, ..request }
     };
     let disabled = json!({ "type": "disabled" });
     assert_eq!(settings(&forced(None, &[])), json!([8000, disabled, null]));
@@ -178,7 +178,7 @@ fn thinking_decides_what_sampling_may_say() {
 fn tool_choices() {
     let choice = |tool_choice: ToolChoice, parallel: ParallelCalls| {
         let request = Request {
-            tools: vec![tool("read")],
+            tools: vec![tool("read")].into(),
             tool_choice,
             parallel,
             ..request("none", vec![said("u1", "Hello")])
