@@ -14,7 +14,7 @@ use crate::tier::Tier;
 pub struct Chunk {
     /// Which stream it came on.
     pub stream: Stream,
-    /// What came: at most 32 KiB, cut anywhere.
+    /// What came: at most 64 KiB, cut anywhere.
     pub bytes: Bytes,
 }
 

@@ -33,6 +33,9 @@ use crate::tier::Tier;
 
 /// Building a boundary takes milliseconds; a machine under load may need a while.
 pub(crate) const SET_UP: Duration = Duration::from_secs(20);
+/// Bytes of output that a command can print before anybody reads them.
+#[cfg(target_os = "linux")]
+const ROOM: usize = 512 * 1024;
 /// Pieces of output that wait for somebody to take them.
 const WAITING: usize = 64;
 /// The largest line of a report.
@@ -60,7 +63,7 @@ pub(crate) async fn spawn(
     let plan = plan(&command.folder, boundary, tier, reachable)?;
     let pipes = Pipes::new(&command).map_err(SandboxError::io("no pipe"))?;
     let mut place = None;
-    if let Some(mut ready) = sandbox.ready.take(&plan) {
+    if let Some(mut ready) = sandbox.ready.take(&plan).await {
         // One that has just ended takes nothing, and has run nothing.
         let errand = errand(&command, boundary, ready.temporary.as_ref(), &mark);
         place = ready.control.hand_over(&pipes.theirs, &errand).await.is_ok().then_some(ready);
@@ -108,6 +111,12 @@ pub(crate) async fn spawn(
         reason: format!("it was not ready within {} s", SET_UP.as_secs()),
     })??;
 
+    // The next one is built beside this command, so that it stands when that ends.
+    let next = sandbox.is_keeping_ready.then(|| (sandbox.clone(), plan));
+    if let Some((sandbox, plan)) = next.clone() {
+        let boundary = boundary.clone();
+        tokio::spawn(async move { sandbox.ready.build(&sandbox, plan, &boundary).await });
+    }
     let (sender, chunks) = mpsc::channel(WAITING);
     let (output, raw) = match command.streaming {
         Streaming::Chunks => (Some(output), None),
@@ -130,7 +139,7 @@ pub(crate) async fn spawn(
         temporary,
         group,
         held,
-        next: sandbox.is_keeping_ready.then(|| (sandbox.clone(), plan)),
+        next,
     };
     let supervisor = tokio::spawn(supervisor.run());
     Ok(Child { chunks, input, output: raw, supervisor, cancel, _end: end, tier })
@@ -259,6 +268,9 @@ impl Pipes {
     fn new(command: &Command) -> std::io::Result<Self> {
         let (output, their_output) = std::io::pipe()?;
         let (errors, their_errors) = std::io::pipe()?;
+        // Room for a command that prints much, so that it waits less often. The system may allow less, which is fine, too.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(&output, ROOM);
         let (their_input, input) = if command.takes_input {
             let (theirs, ours) = std::io::pipe()?;
             (OwnedFd::from(theirs), Some(pipe::Sender::from_owned_fd(ours.into())?))

@@ -1,16 +1,17 @@
 //! Boundaries that stand before a command comes: building one takes longer than most commands do.
 //!
-//! One is built when a command has ended, while whoever asked for it reads the answer, and used by the next command
-//! that needs the same. It is used only when everything it was built from is still what it was; the exceptions in
+//! One is built while a command runs, or when it has ended and there is none, and used by the next command that needs
+//! the same. It is used only when everything it was built from is still what it was; the exceptions in
 //! writable folders are made when the command comes, because they matter most and may come to be at any time.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::sync::Notify;
 
 use crate::boundary::Boundary;
 use crate::error::SandboxError;
@@ -111,16 +112,42 @@ impl Place {
 
 /// The boundaries that wait. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ready(Arc<Mutex<Vec<Place>>>);
+pub(crate) struct Ready(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    places: Mutex<Places>,
+    /// One was built, or was not.
+    news: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    standing: Vec<Place>,
+    building: Vec<Plan>,
+}
 
 impl Ready {
-    /// Takes one that fits. Those that would fit but for what has changed are ended.
-    pub(crate) fn take(&self, plan: &Plan) -> Option<Place> {
-        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let index = places.iter().position(|place| place.plan == *plan)?;
-        let mut place = places.swap_remove(index);
-        drop(places);
-        place.fits(plan).then_some(place)
+    /// Takes one that fits; when one is being built, that is waited for: it has begun earlier than another would. Those
+    /// that would fit but for what has changed are ended.
+    pub(crate) async fn take(&self, plan: &Plan) -> Option<Place> {
+        loop {
+            let built = self.0.news.notified();
+            tokio::pin!(built);
+            // From here on no news is missed.
+            built.as_mut().enable();
+            {
+                let mut places = self.0.places();
+                if let Some(index) = places.standing.iter().position(|place| place.plan == *plan) {
+                    let mut place = places.standing.swap_remove(index);
+                    return place.fits(plan).then_some(place);
+                }
+                if !places.building.contains(plan) {
+                    return None;
+                }
+            }
+            tokio::time::timeout(SET_UP, built).await.ok()?;
+        }
     }
 
     /// Builds one for the next command like the last, and answers whether it stands.
@@ -129,19 +156,24 @@ impl Ready {
         if !matches!(plan.network, Reachable::Nothing | Reachable::Everything) {
             return false;
         }
-        if self.has(&plan) {
-            return true;
+        {
+            let mut places = self.0.places();
+            if places.building.contains(&plan) || places.standing.iter().any(|place| place.plan == plan) {
+                return true;
+            }
+            places.building.push(plan.clone());
         }
+        let _building = Building { ready: self.clone(), plan: plan.clone() };
         let Ok(mut place) = Place::begin(sandbox, plan, boundary).await else { return false };
         if !place.built().await {
             return false;
         }
         let id = place.id;
-        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if places.len() >= MOST {
-            places.remove(0);
+        let mut places = self.0.places();
+        if places.standing.len() >= MOST {
+            places.standing.remove(0);
         }
-        places.push(place);
+        places.standing.push(place);
         drop(places);
         let places = Arc::downgrade(&self.0);
         tokio::spawn(async move {
@@ -150,15 +182,30 @@ impl Ready {
         });
         true
     }
+}
 
-    fn has(&self, plan: &Plan) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|place| place.plan == *plan)
+impl Shared {
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn forget(places: &Weak<Mutex<Vec<Place>>>, id: u64) {
-    if let Some(places) = places.upgrade() {
-        places.lock().unwrap_or_else(PoisonError::into_inner).retain(|place| place.id != id);
+/// One that is being built, until it stands or nobody builds it any more.
+struct Building {
+    ready: Ready,
+    plan: Plan,
+}
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        self.ready.0.places().building.retain(|plan| *plan != self.plan);
+        self.ready.0.news.notify_waiters();
+    }
+}
+
+fn forget(shared: &Weak<Shared>, id: u64) {
+    if let Some(shared) = shared.upgrade() {
+        shared.places().standing.retain(|place| place.id != id);
     }
 }
 

@@ -26,7 +26,7 @@ use crate::sandbox::Sandbox;
 use crate::tier::Tier;
 
 /// The largest piece of output.
-const PIECE: usize = 32 * 1024;
+const PIECE: usize = 64 * 1024;
 /// What is kept of standard error to explain denials.
 const TAIL: usize = 16 * 1024;
 /// How long the keeper has after it was told to end everything, before it is ended itself.

@@ -9,7 +9,7 @@ mod web;
 use std::sync::Arc;
 
 use anyhow::Result;
-use mica_agent::Hooks;
+use mica_agent::{Hooks, Listener};
 use mica_context::{Clock, SpillFolder};
 use mica_domain::{Capability, Page};
 use mica_policy::Mode;
@@ -33,6 +33,8 @@ struct Part {
     hooks: Vec<Arc<dyn Hooks>>,
     /// How the same is made for a subagent.
     anew: Option<Anew>,
+    /// Who is told what happens.
+    listeners: Vec<Arc<dyn Listener>>,
 }
 
 /// Tools that depend on where the agent runs, and the hooks that belong to them.
@@ -49,6 +51,8 @@ pub struct Equipment {
     pub anew: Vec<Anew>,
     /// The tasks of the session, for all that begin some.
     pub tasks: Tasks,
+    /// Who is told what happens.
+    pub listeners: Vec<Arc<dyn Listener>>,
 }
 
 /// Makes tools for a subagent that works in this workspace, and what belongs to them beside the gates that hold for all.
@@ -100,6 +104,7 @@ impl Equipment {
             polls: vec![task_output::NAME],
             anew: Vec::new(),
             tasks,
+            listeners: Vec::new(),
         };
         let parts = [
             shell::equip(outfit, &equipment.tasks)?,
@@ -110,6 +115,7 @@ impl Equipment {
             equipment.capabilities.extend(part.capabilities);
             equipment.hooks.extend(part.hooks);
             equipment.anew.extend(part.anew);
+            equipment.listeners.extend(part.listeners);
         }
         // Commands are judged one by one in every mode, and one's own tasks may always be stopped.
         for mode in [Mode::Ask, Mode::Plan] {

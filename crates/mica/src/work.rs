@@ -139,7 +139,8 @@ impl Work {
         };
         let mut equipment = Equipment::find(&outfit, &mut notices)?;
         let crew = Crew::equip(&mut equipment, values)?;
-        let Equipment { capabilities, hooks: equipped, exceptions, polls, anew, tasks } = equipment;
+        let Equipment { capabilities, hooks: equipped, exceptions, polls, anew, tasks, listeners: hearing } =
+            equipment;
         let shared = Shared {
             mode: mode.clone(),
             modes: exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except),
@@ -188,7 +189,7 @@ impl Work {
             agent.listen(Arc::new(keeper.clone()));
         }
         agent.listen(Arc::new(undoing.clone()));
-        for listener in listeners {
+        for listener in listeners.into_iter().chain(hearing) {
             agent.listen(listener);
         }
         crew.ready(Base {

@@ -56,6 +56,15 @@ fn lines_are_given_when_they_end_or_grow_long() {
 
 proptest! {
     #[test]
+    fn whole_lines_come_out_as_sign_by_sign(text in "[ab\\t\\n\\r\u{8}\u{1b}\\[mä]{0,40}", long in 0usize..3) {
+        let text = format!("{}{text}", "x".repeat(long * (LINE - 3)));
+        let (mut slow, mut out) = (Plain::default(), String::new());
+        text.chars().for_each(|sign| slow.sign(sign, &mut out));
+        out.push_str(&slow.finish());
+        prop_assert_eq!(plain(&[text.as_bytes()]), out);
+    }
+
+    #[test]
     fn cuts_make_no_difference(bytes in prop::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(b"\x1b[]m;\r\n\x08a\xc3\xa4".to_vec())], 0..200), at in 0usize..200) {
         let (one, two) = bytes.split_at(at.min(bytes.len()));
         let whole = plain(&[&bytes]);

@@ -76,7 +76,7 @@ impl People {
         let asks = Capability::new(Page::Global, "asks the person", vec![Arc::new(ask)]);
         let plans = Capability::new(Page::Global, "plans before it builds", self.planning.tools());
         let gate = PlanGate::new(self.planning.clone());
-        Part { capabilities: vec![keeps, asks, plans], hooks: vec![Arc::new(gate)], anew: None }
+        Part { capabilities: vec![keeps, asks, plans], hooks: vec![Arc::new(gate)], ..Part::default() }
     }
 
     /// What the modes do with these tools: none of them touches the project, and planning judges for itself.

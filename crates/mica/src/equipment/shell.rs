@@ -4,13 +4,14 @@
 //! commands, none runs, unless the user's settings say so, and then every one is asked about.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use async_trait::async_trait;
 use mica_agent::hooks::Gated;
-use mica_agent::{Context, Hooks, ToolError, Verdict};
+use mica_agent::{Context, Event, EventKind, Hooks, Listener, ToolError, Verdict};
+use mica_ai::StreamEvent;
 use mica_domain::{Capability, Page};
 use mica_policy::rules::Rule;
 use mica_policy::shell::{Given, ShellGate, ShellRules};
@@ -57,7 +58,9 @@ pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks) -> Result<Part> {
         let capabilities = vec![tool(workspace, &tasks), background(&tasks)];
         Fresh { capabilities, hooks: Vec::new() }
     });
-    Ok(Part { capabilities, hooks: vec![Arc::new(confined), Arc::new(gate)], anew: Some(anew) })
+    let listeners: Vec<Arc<dyn Listener>> =
+        vec![Arc::new(Foresight { ground: Arc::clone(&confined.ground) })];
+    Ok(Part { capabilities, hooks: vec![Arc::new(confined), Arc::new(gate)], anew: Some(anew), listeners })
 }
 
 /// What stands in the parentheses of a rule about commands. Other rules have none.
@@ -118,6 +121,7 @@ struct Here {
     tier: Option<Tier>,
     write: Vec<PathBuf>,
     sandbox: OnceCell<Sandbox>,
+    places: OnceLock<Result<Places, SandboxError>>,
 }
 
 impl Here {
@@ -135,7 +139,13 @@ impl Here {
             _ => surroundings.folder.join(text),
         };
         let write = values.write.iter().map(folder).collect();
-        Ok(Self { surroundings: surroundings.clone(), tier, write, sandbox: OnceCell::new() })
+        Ok(Self {
+            surroundings: surroundings.clone(),
+            tier,
+            write,
+            sandbox: OnceCell::new(),
+            places: OnceLock::new(),
+        })
     }
 }
 
@@ -163,17 +173,20 @@ impl Ground for Here {
 
     fn boundary(&self) -> Result<Boundary, ToolError> {
         let failed = |error: SandboxError| ToolError::new(error.for_model());
-        let places = Places::builtin().map_err(failed)?;
+        // Read once: it is the same for every command.
+        let places = self.places.get_or_init(Places::builtin).as_ref().map_err(|error| {
+            ToolError::new(format!("The table of places cannot be read: {error}. Nothing was run."))
+        })?;
         let home = self.surroundings.variable("HOME").map(PathBuf::from);
         let temporary = std::env::temp_dir();
         let environment = &self.surroundings.variables;
         let around = Around { home: home.as_deref(), environment, temporary: &temporary };
-        let mut boundary = Boundary::project(&self.surroundings.folder, &around, &places).map_err(failed)?;
+        let mut boundary = Boundary::project(&self.surroundings.folder, &around, places).map_err(failed)?;
         // Settings and sessions are this program's own, and decide what it may do.
         boundary.frozen.push(self.surroundings.config.clone());
         boundary.frozen.push(self.surroundings.data.clone());
         for folder in &self.write {
-            boundary.write(folder, &places).map_err(|error| {
+            boundary.write(folder, places).map_err(|error| {
                 ToolError::new(format!("The setting shell.write cannot be used: {error}. Nothing was run."))
             })?;
         }
@@ -204,6 +217,29 @@ impl Hooks for Confined {
             }
             Ok(_) => Verdict::Pass,
         }
+    }
+}
+
+/// Gets the sandbox ready at the first sign of a command, while the model still writes it: finding out what the kernel can
+/// do, and building a boundary, then cost nobody any time.
+struct Foresight {
+    ground: Arc<Here>,
+}
+
+#[async_trait]
+impl Listener for Foresight {
+    fn hears(&self, kind: &EventKind) -> bool {
+        matches!(kind, EventKind::Answer { delta: StreamEvent::CallStart { tool, .. }, .. } if tool == NAME)
+    }
+
+    async fn event(&self, _: Event) {
+        // A machine without a sandbox says so when the command is judged.
+        let ground = Arc::clone(&self.ground);
+        tokio::spawn(async move {
+            if let (Ok(sandbox), Ok(boundary)) = (ground.sandbox().await, ground.boundary()) {
+                sandbox.prepare(&ground.surroundings.folder, &boundary.read_only()).await;
+            }
+        });
     }
 }
 
