@@ -53,6 +53,8 @@ struct Step {
     change: Change,
     /// Whether it is known to have been made.
     certain: bool,
+    /// Whether it may have been somebody else's.
+    perhaps: bool,
 }
 
 /// An undo or redo.
@@ -96,6 +98,8 @@ pub(crate) struct History {
     pub(crate) unfinished: Option<Operation>,
     /// Commands that were begun and have not ended: run, call and line.
     pub(crate) commands: Vec<(RunId, String, usize)>,
+    /// The line since which there was always one of them. The scan on disk is not older.
+    pub(crate) commands_since: usize,
 }
 
 impl History {
@@ -114,11 +118,11 @@ impl History {
                     for folder in folders {
                         let change =
                             Change { path: folder.clone(), before: State::Absent, after: made.clone() };
-                        history.steps.push(Step { line: number, change, certain: false });
+                        history.steps.push(Step { line: number, change, certain: false, perhaps: false });
                     }
                     let at = history.steps.len();
                     announced.insert(*id, (at - folders.len()..=at, run));
-                    history.steps.push(Step { line: number, change: change.clone(), certain: false });
+                    history.announced(number, change);
                     history.unfinished = None;
                 }
                 Line::Changed { id, after } => {
@@ -134,8 +138,13 @@ impl History {
                         step.change.after = after.clone();
                     }
                 }
-                Line::Command { run, call, .. } => history.commands.push((run.clone(), call.clone(), number)),
-                Line::Commanded { run, call, ended, changes, time } => {
+                Line::Command { run, call, .. } => {
+                    if history.commands.is_empty() {
+                        history.commands_since = number;
+                    }
+                    history.commands.push((run.clone(), call.clone(), number));
+                }
+                Line::Commanded { run, call, ended, perhaps, changes, time } => {
                     if *ended {
                         history.commands.retain(|(of, open, _)| (of, open) != (run, call));
                     }
@@ -143,10 +152,18 @@ impl History {
                         continue;
                     }
                     history.ran(run, number, *time, &known);
-                    history.in_force(run);
-                    history.undone.clear();
-                    history.unfinished = None;
-                    history.certain(number, changes);
+                    // What may be somebody else's decides nothing; it stands against restoring what it touched.
+                    if !perhaps {
+                        history.in_force(run);
+                        history.end_redo(run, changes);
+                        history.unfinished = None;
+                    }
+                    history.steps.extend(changes.iter().map(|change| Step {
+                        line: number,
+                        change: change.clone(),
+                        certain: true,
+                        perhaps: *perhaps,
+                    }));
                 }
                 Line::Restoring { id, way, undid, to, redoes, changes, time } => {
                     let operation = Operation {
@@ -161,7 +178,7 @@ impl History {
                     };
                     history.restored(&operation);
                     for change in changes {
-                        history.steps.push(Step { line: number, change: change.clone(), certain: false });
+                        history.announced(number, change);
                     }
                     history.operations.push(operation.clone());
                     history.unfinished = Some(operation);
@@ -206,8 +223,21 @@ impl History {
         }
     }
 
-    fn certain(&mut self, line: usize, changes: &[Change]) {
-        self.steps.extend(changes.iter().map(|change| Step { line, change: change.clone(), certain: true }));
+    fn announced(&mut self, line: usize, change: &Change) {
+        self.steps.push(Step { line, change: change.clone(), certain: false, perhaps: false });
+    }
+
+    /// A command changed something. That ends what can be redone, unless it goes on from before the undo and wrote
+    /// something else: a server that writes its log is no reason to lose a redo.
+    fn end_redo(&mut self, run: &RunId, changes: &[Change]) {
+        let began = self.line_of(run).unwrap_or(usize::MAX);
+        let concerns = |undo: &Operation| {
+            began > undo.line
+                || changes.iter().any(|change| undo.changes.iter().any(|undone| undone.path == change.path))
+        };
+        if self.undone.iter().any(concerns) {
+            self.undone.clear();
+        }
     }
 
     fn restored(&mut self, operation: &Operation) {
@@ -280,7 +310,9 @@ impl History {
                 between: false,
             });
             target.between |= !target.left.iter().any(|left| left.fits(before));
-            if step.certain {
+            if step.perhaps {
+                // As if somebody else did it: what was left there is what was there before.
+            } else if step.certain {
                 target.left = vec![after.clone()];
             } else {
                 // Announced, and perhaps made.
@@ -311,6 +343,12 @@ impl History {
             }
         }
         None
+    }
+
+    /// Whether an undo or redo from a line on restored a path.
+    pub(crate) fn was_restored_since(&self, line: usize, path: &Name) -> bool {
+        let since = self.operations.iter().filter(|operation| operation.line >= line);
+        since.flat_map(|operation| &operation.changes).any(|change| change.path == *path)
     }
 
     /// The first line of a run.

@@ -169,7 +169,10 @@ impl Undo {
             return self.continued(&history, operation, place);
         }
         for undo in history.undone.iter().rev() {
-            let found = self.assess(history.since(undo.line, &files))?;
+            let mut targets = history.since(undo.line, &files);
+            // What a command in the background wrote since is not what was undone.
+            targets.retain(|path, _| history.was_restored_since(undo.line, path));
+            let found = self.assess(targets)?;
             if found.is_empty() {
                 continue;
             }
