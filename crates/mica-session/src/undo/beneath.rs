@@ -113,16 +113,24 @@ impl Root {
         }
     }
 
-    /// What is at a path. The bytes of a file of at most `limit` bytes come along.
+    /// What is at a path. The bytes of a file of at most `limit` bytes come along. What nobody may read is a file without
+    /// a hash; where nobody may look, something else is.
     pub(crate) fn look(&self, relative: &Path, limit: u64) -> io::Result<(State, Option<Vec<u8>>)> {
-        let Some(facts) = self.stat(relative)? else { return Ok((State::Absent, None)) };
+        let facts = match self.stat(relative) {
+            Ok(Some(facts)) => facts,
+            Ok(None) => return Ok((State::Absent, None)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok((State::Other, None)),
+            Err(error) => return Err(error),
+        };
         Ok(match FileType::from_raw_mode(facts.st_mode) {
             FileType::Directory => (State::Folder { mode: Some(mode(&facts)) }, None),
             FileType::Symlink => (State::Link { target: self.target(relative)? }, None),
             FileType::RegularFile => {
-                let (hash, bytes, facts) = match self.read(relative, limit)? {
-                    Some((bytes, facts)) => (Some(ContentHash::of(&bytes)), Some(bytes), facts),
-                    None => (None, None, facts),
+                let (hash, bytes, facts) = match self.read(relative, limit) {
+                    Ok(Some((bytes, facts))) => (Some(ContentHash::of(&bytes)), Some(bytes), facts),
+                    Ok(None) => (None, None, facts),
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => (None, None, facts),
+                    Err(error) => return Err(error),
                 };
                 let stamp = stamp(&facts);
                 let size = bytes.as_ref().map_or(stamp.size, |bytes| bytes.len() as u64);

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::folders;
 use super::log::{Change, Line, Way};
 use super::state::{Name, State};
 use crate::entry::RunId;
@@ -301,7 +302,7 @@ impl History {
         let mut targets: BTreeMap<Name, Target> = BTreeMap::new();
         for step in self.steps.iter().filter(|step| step.line >= line) {
             let Change { path, before, after } = &step.change;
-            if !is_meant(path.path(), files) {
+            if !is_meant(path.path(), files) || is_settings(path.path(), before, after) {
                 continue;
             }
             let target = targets.entry(path.clone()).or_insert_with(|| Target {
@@ -361,6 +362,12 @@ impl History {
         let since = |run: &&RunId| self.line_of(run).is_some_and(|at| at >= line);
         self.done.iter().filter(since).cloned().collect()
     }
+}
+
+/// Whether this is the folder of the agent's settings, coming or going. A command may rely on it being there, so it stays.
+fn is_settings(path: &Path, before: &State, after: &State) -> bool {
+    let is_folder = |state: &State| matches!(state, State::Folder { .. });
+    path.ends_with(folders::SETTINGS) && (is_folder(before) || is_folder(after))
 }
 
 /// Whether a path is one of those that are meant, or below one. None named: all are.

@@ -275,8 +275,8 @@ impl Walk<'_> {
                     let beside = |file: &str| names.iter().any(|(name, _)| name == file.as_bytes());
                     let text = name.to_string_lossy();
                     if folders::is_left_out(&text, &absolute, &rules, beside) {
-                        // Histories of version control are nobody's business here, not even that they are there.
-                        if !folders::is_history(&text) {
+                        // Histories and settings are nobody's business here, not even that they are there.
+                        if !folders::is_off_limits(&text) {
                             self.found(found, path, State::Other);
                         }
                         continue;

@@ -365,8 +365,12 @@ fn entry(state: State, _now: i64) -> Entry {
 
 /// Whether a scan would find something at a path: it looks neither into folders that tools fill nor into histories.
 fn looks_at(scan: &Scan, path: &Path) -> bool {
-    let history = path.iter().any(|name| folders::is_history(&name.to_string_lossy()));
-    !history && !is_closed(scan, path)
+    !is_off_limits(path) && !is_closed(scan, path)
+}
+
+/// Whether a path is, or is in, a folder that no scan has anything to do with.
+fn is_off_limits(path: &Path) -> bool {
+    path.iter().any(|name| folders::is_off_limits(&name.to_string_lossy()))
 }
 
 /// Whether a path is in a folder that a scan did not look into.
@@ -403,7 +407,7 @@ fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
     for (path, was) in &before.entries {
         let gone = !after.entries.contains_key(path);
         let path = Path::new(path);
-        if !gone || is_closed(after, path) {
+        if !gone || is_closed(after, path) || is_off_limits(path) {
             continue;
         }
         if after.complete || matches!(root.stat(path), Ok(None)) {
