@@ -198,8 +198,27 @@ impl Root {
     }
 
     pub(crate) fn set_folder_mode(&self, relative: &Path, mode: u32) -> io::Result<()> {
-        let folder = self.open(relative, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        Ok(rustix::fs::fchmod(folder, Mode::from_raw_mode(mode))?)
+        let mode = Mode::from_raw_mode(mode);
+        match self.open(relative, OFlags::RDONLY | OFlags::DIRECTORY) {
+            Ok(folder) => Ok(rustix::fs::fchmod(folder, mode)?),
+            Err(Errno::ACCESS) => Ok(self.set_closed_folder_mode(relative, mode)?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// For a folder that its owner may not open. It is held by a handle that cannot be read from, so that no link can take
+    /// its place.
+    #[cfg(target_os = "linux")]
+    fn set_closed_folder_mode(&self, relative: &Path, mode: Mode) -> rustix::io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let folder = self.open(relative, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW)?;
+        rustix::fs::chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), mode)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn set_closed_folder_mode(&self, relative: &Path, mode: Mode) -> rustix::io::Result<()> {
+        let (folder, name) = self.parent(relative)?;
+        rustix::fs::chmodat(folder, name, mode, AtFlags::SYMLINK_NOFOLLOW)
     }
 
     /// Puts a file there, in one step: others see what was there before or all of it.

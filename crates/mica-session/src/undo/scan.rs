@@ -62,7 +62,7 @@ pub(crate) struct Entry {
     pub(crate) stamp: Option<Stamp>,
     /// It changed so shortly before it was looked at that it may have changed again without a new stamp.
     pub(crate) racy: bool,
-    /// There was no time to keep it.
+    /// There was no time to keep it, or it could not be: that is tried again.
     pub(crate) hurried: bool,
     pub(crate) ignored: bool,
 }
@@ -383,11 +383,13 @@ fn keep(
                 let hash = ContentHash::of(&bytes);
                 let size = bytes.len() as u64;
                 let read = beneath::stamp(&facts);
-                // A blob that cannot be written, on a full disk for example, leaves the file noticed only.
+                // A blob that cannot be written, on a full disk for example, leaves the file noticed only, for now.
                 if blobs.keep(&hash, &bytes, Worth::Cache).is_ok() {
                     so_far.fetch_add(size, Ordering::Relaxed);
                     let mode = Some(beneath::mode(&facts));
                     entry.state = State::File(FileState { hash: Some(hash), size, mode, stamp: Some(read) });
+                } else {
+                    entry.hurried = true;
                 }
                 entry.racy |= read != *stamp;
                 entry.stamp = Some(read);

@@ -16,7 +16,7 @@ use super::beneath::{self, Root};
 use super::history::History;
 use super::log::{Change, Line, Locked};
 use super::scan::{Entry, Scan, scan};
-use super::state::{FileState, Name, State};
+use super::state::{FileState, Name, Stamp, State};
 use super::{Inner, Live, Undo, UndoError, cache, folders, lean};
 use crate::entry::RunId;
 use crate::files::Durability;
@@ -143,7 +143,7 @@ impl Inner {
             // Nobody's command ran: people and tools changed it.
             Vec::new()
         } else {
-            differences(&self.root, &before, &after)
+            differences(&self.root, &before, &after, self.limits.file)
         };
         let incomplete = !after.complete;
         live.watching.unsaved = true;
@@ -380,22 +380,27 @@ fn is_closed(scan: &Scan, path: &Path) -> bool {
 }
 
 /// What differs between two scans, as changes, by path.
-fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
+fn differences(root: &Root, before: &Scan, after: &Scan, limit: u64) -> Vec<Change> {
     let change = |path: &Path, before: State, after: State| Change {
         path: Name::from(path),
         before: lean(before),
         after: lean(after),
     };
     let mut changes = Vec::new();
-    // What is in a folder that one of the scans did not look into cannot be compared.
+    // What is in a folder that the first scan did not look into cannot be compared.
     for (path, now) in &after.entries {
         let was = before.entries.get(path);
         let path = Path::new(path);
         match was {
             Some(was) if !was.state.differs(&now.state) => {}
             Some(was) => match (&was.state, &now.state) {
-                // It became, or is no longer, a folder that is not looked into.
-                (State::Other, State::Folder { .. }) | (State::Folder { .. }, State::Other) => {}
+                (State::Other, State::Folder { .. }) => {}
+                // It became a folder that is not looked into. Its mode may be why.
+                (was @ State::Folder { .. }, State::Other) => {
+                    if let Some(now) = closed_since(root, path, was, None, limit) {
+                        changes.push(change(path, was.clone(), now));
+                    }
+                }
                 (was, now) => changes.push(change(path, was.clone(), now.clone())),
             },
             None if before.complete && now.state != State::Other && !is_closed(before, path) => {
@@ -407,7 +412,13 @@ fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
     for (path, was) in &before.entries {
         let gone = !after.entries.contains_key(path);
         let path = Path::new(path);
-        if !gone || is_closed(after, path) || is_off_limits(path) {
+        if !gone || is_off_limits(path) {
+            continue;
+        }
+        if is_closed(after, path) {
+            if let Some(now) = closed_since(root, path, &was.state, was.stamp, limit) {
+                changes.push(change(path, was.state.clone(), now));
+            }
             continue;
         }
         if after.complete || matches!(root.stat(path), Ok(None)) {
@@ -416,6 +427,21 @@ fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
     }
     changes.sort_by(|one, other| one.path.cmp(&other.path));
     changes
+}
+
+/// What became of something in a folder that was looked into, and is no longer. `None`: nothing, or nobody may know.
+fn closed_since(root: &Root, path: &Path, was: &State, stamp: Option<Stamp>, limit: u64) -> Option<State> {
+    let facts = root.stat(path).ok()?;
+    let same = |facts: &rustix::fs::Stat| match was {
+        State::File(file) => file.mode == Some(beneath::mode(facts)) && stamp == Some(beneath::stamp(facts)),
+        State::Other => true,
+        _ => false,
+    };
+    if facts.as_ref().is_some_and(same) {
+        return None;
+    }
+    let (now, _) = root.look(path, limit).ok()?;
+    was.differs(&now).then_some(now)
 }
 
 /// Leaves out what these lines have already: another process recorded it, or a tool.

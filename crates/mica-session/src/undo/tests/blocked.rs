@@ -113,10 +113,8 @@ fn promise_8_a_folder_that_somebody_made_is_not_forced_away() {
 fn promise_8_what_is_too_large_to_be_kept_is_not_forced_away() {
     let stage = Stage::new();
     stage.write("a", "0");
-    stage.write("c", "0");
     stage.edit("r1", "a", "1");
     stage.edit("r1", "d/c", "1");
-    // Of somebody else, where a file was and where a folder was.
     fs::File::create(stage.path("a")).unwrap().set_len(KEEP_PRESENT + 1).unwrap();
     let (plan, found) = planned(&stage);
     assert_eq!(found, [named(&["d", "d/c"]), named(&["a"]), named(&["a"])]);

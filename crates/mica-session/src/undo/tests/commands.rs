@@ -1,6 +1,7 @@
 //! What commands change is found, as far as the limits go, and the rest is told.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use super::stage::{Stage, paths};
@@ -240,6 +241,59 @@ fn promise_8_a_program_that_keeps_its_data_in_the_project_does_not_see_itself() 
     let undo = super::Undo::new(&data, &stage.path(""), jiff::Timestamp::now).unwrap();
     undo.command_begins(&RunId::from("r1"), "c1").unwrap();
     assert!(undo.command_ended("c1").unwrap().changed.is_empty());
+}
+
+#[test]
+fn promise_8_what_is_done_in_a_folder_that_is_left_out_from_now_on_is_found() {
+    let stage = Stage::with(ScanLimits { file: 1_000, ..ScanLimits::default() });
+    for path in ["dist/changed", "dist/same", "cache/sub/gone"] {
+        stage.write(path, "0");
+    }
+    stage.write("cache/large", &"x".repeat(2_000));
+    let ended = stage.command("r1", || {
+        fs::write(stage.path(".gitignore"), "dist\n").unwrap();
+        fs::write(stage.path("dist/changed"), "1").unwrap();
+        fs::write(stage.path("cache/CACHEDIR.TAG"), "").unwrap();
+        fs::remove_dir_all(stage.path("cache/sub")).unwrap();
+        fs::remove_file(stage.path("cache/large")).unwrap();
+    });
+    let all = [".gitignore", "cache/large", "cache/sub", "cache/sub/gone", "dist/changed"];
+    assert_eq!(paths(ended.changed), all);
+    assert_eq!(paths(ended.not_kept), ["cache/large"]);
+    let plan = stage.undo.plan_undo(None, &[]).unwrap();
+    stage.undo.carry_out(&plan, OnConflict::Refuse).unwrap();
+    assert_eq!((stage.text("dist/changed"), stage.text("cache/sub/gone")), ("0".into(), "0".into()));
+}
+
+#[test]
+fn promise_8_a_folder_that_a_command_closed_is_opened_again() {
+    let stage = Stage::new();
+    stage.write("folder/x", "0");
+    stage.write("a", "0");
+    let at_first = stage.snapshot();
+    stage.command("r1", || {
+        fs::write(stage.path("a"), "1").unwrap();
+        fs::set_permissions(stage.path("folder"), fs::Permissions::from_mode(0o000)).unwrap();
+    });
+    assert_eq!(stage.undone(None), ["a", "folder"]);
+    assert_eq!(stage.snapshot(), at_first);
+}
+
+#[test]
+fn promise_8_what_could_not_be_kept_once_is_kept_the_next_time() {
+    let stage = Stage::new();
+    // Long after everything that is written: no file is read again for having changed just now.
+    stage.now(1_000_000_000);
+    stage.command("r0", || {});
+    stage.write("a", "0");
+    let contents = stage.store("contents");
+    fs::write(&contents, "in the way").unwrap();
+    stage.command("r1", || {});
+    fs::remove_file(&contents).unwrap();
+    let ended = stage.command("r2", || fs::write(stage.path("a"), "1").unwrap());
+    assert_eq!((paths(ended.changed), ended.not_kept.len()), (vec!["a".to_owned()], 0));
+    stage.undone(None);
+    assert_eq!(stage.text("a"), "0");
 }
 
 /// Run `r1` starts a server, and ends while that goes on.
