@@ -13,6 +13,7 @@ mod beneath;
 mod blobs;
 mod cache;
 mod deed;
+mod differences;
 mod error;
 mod folders;
 mod history;
