@@ -13,6 +13,7 @@ mod beneath;
 mod blobs;
 mod cache;
 mod deed;
+mod differences;
 mod error;
 mod folders;
 mod history;
@@ -169,10 +170,13 @@ impl Undo {
         live.words = words.map(|words| words.chars().take(WORDS).collect());
     }
 
-    /// A run begins. Changes belong to it until it ends, also those of runs that it begins itself.
+    /// A run begins. Changes belong to it until it ends, also those of runs that it begins itself. While commands go on
+    /// in the background, the project is looked through first: what changed between the runs may be somebody else's.
     pub fn run_begins(&self, run: &RunId) {
         let mut live = self.inner.live();
         if live.current.is_none() {
+            // What cannot be recorded now is found by the next look.
+            let _ = self.inner.look_meanwhile(&mut live);
             live.current = Some(run.clone());
         }
     }
@@ -186,9 +190,11 @@ impl Undo {
         if live.current.as_ref().is_some_and(|current| current != run) {
             return Ok(());
         }
-        live.current = None;
         live.announced.clear();
+        // What is found now was changed during the run.
         let looked = self.inner.look_meanwhile(&mut live);
+        live.current = None;
+        live.watching.outlive();
         if live.watching.is_idle() {
             live.busy = None;
         }
@@ -224,7 +230,9 @@ impl Undo {
         let run = live.current.clone().unwrap_or_else(|| change.run.clone());
         let time = (inner.clock)();
         let id = EntryId::fresh(time);
-        let mut lines = live.watching.other_change(&path, &before, time);
+        let mut log = inner.log.lock()?;
+        let mut lines: Vec<Line> =
+            live.watching.other_change(&path, &before, &mut log, time)?.into_iter().collect();
         lines.extend(inner.introduced(&live, &run, time));
         lines.push(Line::Changing {
             id,
@@ -234,7 +242,7 @@ impl Undo {
             folders: folders.iter().map(|folder| Name::from(folder.as_path())).collect(),
             time,
         });
-        inner.log.lock()?.append(&lines, Durability::Now)?;
+        log.append(&lines, Durability::Now)?;
         live.known.insert(run);
         live.announced.insert((change.call.to_owned(), path), id);
         Ok(())
@@ -299,6 +307,13 @@ impl Undo {
         let mut live = self.inner.live();
         self.inner.wake(&mut live);
         Ok(History::of(&self.inner.log.read()?))
+    }
+}
+
+impl Live {
+    /// Whether no run goes on, and no command but those that outlived theirs.
+    fn is_between_runs(&self) -> bool {
+        self.current.is_none() && self.watching.all_outlived()
     }
 }
 

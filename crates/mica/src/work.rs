@@ -239,6 +239,7 @@ impl Work {
     /// # Errors
     /// As [`Work::prompt`].
     pub async fn resume(&self, answers: Decisions) -> Result<Outcome> {
+        self.undoing.resumes();
         let outcome = self.agent.resume(answers).await?;
         self.ended(outcome).await
     }

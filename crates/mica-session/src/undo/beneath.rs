@@ -113,16 +113,24 @@ impl Root {
         }
     }
 
-    /// What is at a path. The bytes of a file of at most `limit` bytes come along.
+    /// What is at a path. The bytes of a file of at most `limit` bytes come along. What nobody may read is a file without
+    /// a hash; where nobody may look, something else is.
     pub(crate) fn look(&self, relative: &Path, limit: u64) -> io::Result<(State, Option<Vec<u8>>)> {
-        let Some(facts) = self.stat(relative)? else { return Ok((State::Absent, None)) };
+        let facts = match self.stat(relative) {
+            Ok(Some(facts)) => facts,
+            Ok(None) => return Ok((State::Absent, None)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok((State::Other, None)),
+            Err(error) => return Err(error),
+        };
         Ok(match FileType::from_raw_mode(facts.st_mode) {
             FileType::Directory => (State::Folder { mode: Some(mode(&facts)) }, None),
             FileType::Symlink => (State::Link { target: self.target(relative)? }, None),
             FileType::RegularFile => {
-                let (hash, bytes, facts) = match self.read(relative, limit)? {
-                    Some((bytes, facts)) => (Some(ContentHash::of(&bytes)), Some(bytes), facts),
-                    None => (None, None, facts),
+                let (hash, bytes, facts) = match self.read(relative, limit) {
+                    Ok(Some((bytes, facts))) => (Some(ContentHash::of(&bytes)), Some(bytes), facts),
+                    Ok(None) => (None, None, facts),
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => (None, None, facts),
+                    Err(error) => return Err(error),
                 };
                 let stamp = stamp(&facts);
                 let size = bytes.as_ref().map_or(stamp.size, |bytes| bytes.len() as u64);
@@ -190,8 +198,27 @@ impl Root {
     }
 
     pub(crate) fn set_folder_mode(&self, relative: &Path, mode: u32) -> io::Result<()> {
-        let folder = self.open(relative, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        Ok(rustix::fs::fchmod(folder, Mode::from_raw_mode(mode))?)
+        let mode = Mode::from_raw_mode(mode);
+        match self.open(relative, OFlags::RDONLY | OFlags::DIRECTORY) {
+            Ok(folder) => Ok(rustix::fs::fchmod(folder, mode)?),
+            Err(Errno::ACCESS) => Ok(self.set_closed_folder_mode(relative, mode)?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// For a folder that its owner may not open. It is held by a handle that cannot be read from, so that no link can take
+    /// its place.
+    #[cfg(target_os = "linux")]
+    fn set_closed_folder_mode(&self, relative: &Path, mode: Mode) -> rustix::io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let folder = self.open(relative, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW)?;
+        rustix::fs::chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), mode)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn set_closed_folder_mode(&self, relative: &Path, mode: Mode) -> rustix::io::Result<()> {
+        let (folder, name) = self.parent(relative)?;
+        rustix::fs::chmodat(folder, name, mode, AtFlags::SYMLINK_NOFOLLOW)
     }
 
     /// Puts a file there, in one step: others see what was there before or all of it.

@@ -144,7 +144,7 @@ impl Undo {
             if !planned.insert(path.clone()) {
                 continue;
             }
-            let from = self.look(&path)?;
+            let from = self.look(&path);
             if !matches!(from, State::Folder { .. }) {
                 steps.push(Step { path, from, to: State::Folder { mode: None }, between: false });
             }

@@ -11,7 +11,8 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 /// Names that mean nothing else.
-const ALWAYS: [&str; 16] = [
+const ALWAYS: [&str; 17] = [
+    SETTINGS,
     ".git",
     ".hg",
     ".svn",
@@ -60,9 +61,14 @@ const BESIDE: [(&str, &[&str]); 3] = [
     ("vendor", &["go.mod", "composer.json"]),
 ];
 
-/// Whether this is the name of the history of a version control system.
-pub(crate) fn is_history(name: &str) -> bool {
-    matches!(name, ".git" | ".hg" | ".svn" | ".jj")
+/// The agent's own settings in a project. Commands cannot change them: while one runs, an empty folder holds the place of
+/// those that are missing, and that is nobody's doing.
+pub(crate) const SETTINGS: &str = ".mica";
+
+/// Whether what is below a folder of this name is nobody's business here: the history of a version control system, or the
+/// agent's own settings.
+pub(crate) fn is_off_limits(name: &str) -> bool {
+    matches!(name, ".git" | ".hg" | ".svn" | ".jj" | SETTINGS)
 }
 
 /// The file in which a folder says that it is a cache.

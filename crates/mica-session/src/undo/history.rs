@@ -8,6 +8,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::folders;
 use super::log::{Change, Line, Way};
 use super::state::{Name, State};
 use crate::entry::RunId;
@@ -53,6 +54,8 @@ struct Step {
     change: Change,
     /// Whether it is known to have been made.
     certain: bool,
+    /// Whether it may have been somebody else's.
+    perhaps: bool,
 }
 
 /// An undo or redo.
@@ -96,6 +99,8 @@ pub(crate) struct History {
     pub(crate) unfinished: Option<Operation>,
     /// Commands that were begun and have not ended: run, call and line.
     pub(crate) commands: Vec<(RunId, String, usize)>,
+    /// The line since which there was always one of them. The scan on disk is not older.
+    pub(crate) commands_since: usize,
 }
 
 impl History {
@@ -114,11 +119,11 @@ impl History {
                     for folder in folders {
                         let change =
                             Change { path: folder.clone(), before: State::Absent, after: made.clone() };
-                        history.steps.push(Step { line: number, change, certain: false });
+                        history.steps.push(Step { line: number, change, certain: false, perhaps: false });
                     }
                     let at = history.steps.len();
                     announced.insert(*id, (at - folders.len()..=at, run));
-                    history.steps.push(Step { line: number, change: change.clone(), certain: false });
+                    history.announced(number, change);
                     history.unfinished = None;
                 }
                 Line::Changed { id, after } => {
@@ -134,8 +139,13 @@ impl History {
                         step.change.after = after.clone();
                     }
                 }
-                Line::Command { run, call, .. } => history.commands.push((run.clone(), call.clone(), number)),
-                Line::Commanded { run, call, ended, changes, time } => {
+                Line::Command { run, call, .. } => {
+                    if history.commands.is_empty() {
+                        history.commands_since = number;
+                    }
+                    history.commands.push((run.clone(), call.clone(), number));
+                }
+                Line::Commanded { run, call, ended, perhaps, changes, time } => {
                     if *ended {
                         history.commands.retain(|(of, open, _)| (of, open) != (run, call));
                     }
@@ -143,10 +153,18 @@ impl History {
                         continue;
                     }
                     history.ran(run, number, *time, &known);
-                    history.in_force(run);
-                    history.undone.clear();
-                    history.unfinished = None;
-                    history.certain(number, changes);
+                    // What may be somebody else's decides nothing; it stands against restoring what it touched.
+                    if !perhaps {
+                        history.in_force(run);
+                        history.end_redo(run, changes);
+                        history.unfinished = None;
+                    }
+                    history.steps.extend(changes.iter().map(|change| Step {
+                        line: number,
+                        change: change.clone(),
+                        certain: true,
+                        perhaps: *perhaps,
+                    }));
                 }
                 Line::Restoring { id, way, undid, to, redoes, changes, time } => {
                     let operation = Operation {
@@ -161,7 +179,7 @@ impl History {
                     };
                     history.restored(&operation);
                     for change in changes {
-                        history.steps.push(Step { line: number, change: change.clone(), certain: false });
+                        history.announced(number, change);
                     }
                     history.operations.push(operation.clone());
                     history.unfinished = Some(operation);
@@ -206,8 +224,21 @@ impl History {
         }
     }
 
-    fn certain(&mut self, line: usize, changes: &[Change]) {
-        self.steps.extend(changes.iter().map(|change| Step { line, change: change.clone(), certain: true }));
+    fn announced(&mut self, line: usize, change: &Change) {
+        self.steps.push(Step { line, change: change.clone(), certain: false, perhaps: false });
+    }
+
+    /// A command changed something. That ends what can be redone, unless it goes on from before the undo and wrote
+    /// something else: a server that writes its log is no reason to lose a redo.
+    fn end_redo(&mut self, run: &RunId, changes: &[Change]) {
+        let began = self.line_of(run).unwrap_or(usize::MAX);
+        let concerns = |undo: &Operation| {
+            began > undo.line
+                || changes.iter().any(|change| undo.changes.iter().any(|undone| undone.path == change.path))
+        };
+        if self.undone.iter().any(concerns) {
+            self.undone.clear();
+        }
     }
 
     fn restored(&mut self, operation: &Operation) {
@@ -271,7 +302,7 @@ impl History {
         let mut targets: BTreeMap<Name, Target> = BTreeMap::new();
         for step in self.steps.iter().filter(|step| step.line >= line) {
             let Change { path, before, after } = &step.change;
-            if !is_meant(path.path(), files) {
+            if !is_meant(path.path(), files) || is_settings(path.path(), before, after) {
                 continue;
             }
             let target = targets.entry(path.clone()).or_insert_with(|| Target {
@@ -280,7 +311,9 @@ impl History {
                 between: false,
             });
             target.between |= !target.left.iter().any(|left| left.fits(before));
-            if step.certain {
+            if step.perhaps {
+                // As if somebody else did it: what was left there is what was there before.
+            } else if step.certain {
                 target.left = vec![after.clone()];
             } else {
                 // Announced, and perhaps made.
@@ -313,6 +346,12 @@ impl History {
         None
     }
 
+    /// Whether an undo or redo from a line on restored a path.
+    pub(crate) fn was_restored_since(&self, line: usize, path: &Name) -> bool {
+        let since = self.operations.iter().filter(|operation| operation.line >= line);
+        since.flat_map(|operation| &operation.changes).any(|change| change.path == *path)
+    }
+
     /// The first line of a run.
     pub(crate) fn line_of(&self, run: &RunId) -> Option<usize> {
         self.runs.iter().find(|known| known.id == *run).map(|run| run.line)
@@ -323,6 +362,12 @@ impl History {
         let since = |run: &&RunId| self.line_of(run).is_some_and(|at| at >= line);
         self.done.iter().filter(since).cloned().collect()
     }
+}
+
+/// Whether this is the folder of the agent's settings, coming or going. A command may rely on it being there, so it stays.
+fn is_settings(path: &Path, before: &State, after: &State) -> bool {
+    let is_folder = |state: &State| matches!(state, State::Folder { .. });
+    path.ends_with(folders::SETTINGS) && (is_folder(before) || is_folder(after))
 }
 
 /// Whether a path is one of those that are meant, or below one. None named: all are.

@@ -70,8 +70,17 @@ pub(crate) enum Line {
     Changed { id: EntryId, after: State },
     /// A command is about to run. What it changes is what differs afterwards from the last scan.
     Command { run: RunId, call: String, time: Timestamp },
-    /// What commands changed so far. `ended`: this one will change no more.
-    Commanded { run: RunId, call: String, ended: bool, changes: Vec<Change>, time: Timestamp },
+    /// What commands changed so far. `ended`: this one will change no more. `perhaps`: only commands in the background
+    /// were at work, between runs, so it may as well have been somebody else.
+    Commanded {
+        run: RunId,
+        call: String,
+        ended: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        perhaps: bool,
+        changes: Vec<Change>,
+        time: Timestamp,
+    },
     /// Files are about to be restored.
     Restoring {
         id: EntryId,

@@ -35,8 +35,24 @@ pub struct Conflict {
     pub step: Step,
     /// What the last recorded change left there.
     pub left: State,
-    /// It cannot be done at all: something that is not kept would be lost.
+    /// It cannot be done at all: something that cannot be kept would be lost.
     pub blocked: bool,
+}
+
+impl Conflict {
+    fn new(step: Step, left: State) -> Self {
+        let blocked = cannot_be_kept(&step.from);
+        Self { step, left, blocked }
+    }
+}
+
+/// Whether what is there now would be lost: it is no file, too large, or nobody may read it.
+fn cannot_be_kept(now: &State) -> bool {
+    match now {
+        State::File(file) => file.hash.is_none(),
+        State::Other => true,
+        State::Absent | State::Link { .. } | State::Folder { .. } => false,
+    }
 }
 
 /// A path that cannot be restored, because what it was is not kept.
@@ -119,7 +135,7 @@ impl Undo {
     pub fn plan_undo(&self, run: Option<&str>, files: &[PathBuf]) -> Result<Plan, UndoError> {
         let (history, place, files) = self.prepared(files)?;
         if let Some(operation) = &history.unfinished {
-            return self.continued(&history, operation, place);
+            return Ok(self.continued(&history, operation, place));
         }
         let lines: Vec<usize> = match run {
             Some(given) => match history.matching(given)[..] {
@@ -131,20 +147,29 @@ impl Undo {
             },
             None => history.done.iter().rev().filter_map(|run| history.line_of(run)).collect(),
         };
+        let mut not_kept = None;
         for line in &lines {
             let mut targets = history.since(*line, &files);
             if run.is_none() && !files.is_empty() {
                 targets.retain(|path, _| history.stands_at(path).is_none_or(|at| at > *line));
             }
-            let found = self.assess(targets)?;
+            let found = self.assess(targets);
             if found.is_empty() {
                 continue;
             }
             let runs = history.in_force_since(*line);
             // A part of a run that is taken back leaves the run in force.
             let undid = if files.is_empty() { runs.clone() } else { Vec::new() };
+            let can = !found.steps.is_empty() || !found.conflicts.is_empty();
             let mut plan = plan(Way::Undo, &history, &runs, undid, None, found, place);
             plan.to = history.runs.iter().find(|run| run.line == *line).map(|run| run.id.clone());
+            if can || run.is_some() {
+                return Ok(plan);
+            }
+            // Nothing of it is kept: it does not bar the way to what is. An older point tells it as well.
+            not_kept.get_or_insert(plan);
+        }
+        if let Some(plan) = not_kept {
             return Ok(plan);
         }
         Err(UndoError::Nothing(
@@ -166,10 +191,13 @@ impl Undo {
     pub fn plan_redo(&self, files: &[PathBuf]) -> Result<Plan, UndoError> {
         let (history, place, files) = self.prepared(files)?;
         if let Some(operation) = &history.unfinished {
-            return self.continued(&history, operation, place);
+            return Ok(self.continued(&history, operation, place));
         }
         for undo in history.undone.iter().rev() {
-            let found = self.assess(history.since(undo.line, &files))?;
+            let mut targets = history.since(undo.line, &files);
+            // What a command in the background wrote since is not what was undone.
+            targets.retain(|path, _| history.was_restored_since(undo.line, path));
+            let found = self.assess(targets);
             if found.is_empty() {
                 continue;
             }
@@ -207,10 +235,10 @@ impl Undo {
     }
 
     /// The rest of a restore that was cut off.
-    fn continued(&self, history: &History, operation: &Operation, place: u64) -> Result<Plan, UndoError> {
+    fn continued(&self, history: &History, operation: &Operation, place: u64) -> Plan {
         let mut found = Assessed::default();
         for Change { path, before, after } in &operation.changes {
-            let now = self.look(path)?;
+            let now = self.look(path);
             if !after.differs(&now) {
                 continue;
             }
@@ -221,23 +249,25 @@ impl Undo {
             if before.fits(&step.from) || halfway {
                 found.steps.push(step);
             } else {
-                found.conflicts.push(Conflict { step, left: before.clone(), blocked: false });
+                found.conflicts.push(Conflict::new(step, before.clone()));
             }
         }
+        self.find_what_is_in_the_way(&mut found);
         let mut plan = plan(operation.way, history, &operation.undid, Vec::new(), None, found, place);
         (plan.continues, plan.operation) = (true, Some(operation.id));
-        Ok(plan)
+        plan
     }
 
-    pub(super) fn look(&self, path: &Name) -> Result<State, UndoError> {
+    /// What is there. One path that cannot be looked at must not end the rest: it is something that cannot be kept.
+    pub(super) fn look(&self, path: &Name) -> State {
         let looked = self.inner.root.look(path.path(), KEEP_PRESENT);
-        looked.map(|(state, _)| state).map_err(UndoError::io("look at", path.path()))
+        looked.map_or(State::Other, |(state, _)| state)
     }
 
-    fn assess(&self, targets: BTreeMap<Name, Target>) -> Result<Assessed, UndoError> {
+    fn assess(&self, targets: BTreeMap<Name, Target>) -> Assessed {
         let mut found = Assessed::default();
         for (path, Target { to, left, between }) in targets {
-            let now = self.look(&path)?;
+            let now = self.look(&path);
             if !to.differs(&now) {
                 continue;
             }
@@ -246,54 +276,61 @@ impl Undo {
                 continue;
             }
             let fits = left.iter().any(|left| left.fits(&now));
-            let blocked = now == State::Other;
+            let other = now == State::Other;
             let step = Step { path, from: now, to, between };
-            if fits && !blocked {
+            if fits && !other {
                 found.steps.push(step);
             } else {
                 let left = left.into_iter().next().unwrap_or(State::Absent);
-                found.conflicts.push(Conflict { step, left, blocked });
+                found.conflicts.push(Conflict::new(step, left));
             }
         }
-        self.find_what_is_in_the_way(&mut found)?;
-        Ok(found)
+        self.find_what_is_in_the_way(&mut found);
+        found
     }
 
-    /// Makes conflicts of steps that would need somebody else's file or folder out of the way.
-    fn find_what_is_in_the_way(&self, found: &mut Assessed) -> Result<(), UndoError> {
-        let planned: BTreeMap<Name, State> =
+    /// Makes conflicts of steps that would need somebody else's file or folder out of the way. Those that would lose
+    /// something of theirs are blocked, and so are conflicts that would if they were forced.
+    fn find_what_is_in_the_way(&self, found: &mut Assessed) {
+        let mut planned: BTreeMap<Name, State> =
             found.steps.iter().map(|step| (step.path.clone(), step.to.clone())).collect();
         let mut clear = Vec::new();
         for step in std::mem::take(&mut found.steps) {
-            let foreign = match (&step.from, &step.to) {
-                (_, State::Absent) | (State::Folder { .. }, State::Folder { .. }) => false,
-                (State::Folder { .. }, _) => self.holds_others(step.path.path(), &planned)?,
-                _ => false,
-            };
-            let mut under = false;
-            if step.to != State::Absent {
-                for folder in above(step.path.path()) {
-                    let name = Name::from(folder);
-                    if !planned.contains_key(&name)
-                        && !matches!(self.look(&name)?, State::Folder { .. } | State::Absent)
-                    {
-                        under = true;
-                    }
+            match self.is_in_the_way(&step, &planned) {
+                None => clear.push(step),
+                Some(blocked) => {
+                    let left = step.from.clone();
+                    found.conflicts.push(Conflict { step, left, blocked });
                 }
-            }
-            if foreign || under {
-                let left = step.from.clone();
-                found.conflicts.push(Conflict { step, left, blocked: foreign });
-            } else {
-                clear.push(step);
             }
         }
         found.steps = clear;
-        Ok(())
+        let forced = found.conflicts.iter().map(|Conflict { step, .. }| (step.path.clone(), step.to.clone()));
+        planned.extend(forced);
+        for conflict in &mut found.conflicts {
+            conflict.blocked |= self.is_in_the_way(&conflict.step, &planned) == Some(true);
+        }
     }
 
-    /// Whether there is something in a folder that is not about to be removed.
-    fn holds_others(&self, folder: &Path, planned: &BTreeMap<Name, State>) -> Result<bool, UndoError> {
+    /// Whether something is in the way of a step that is not about to go, and whether it would be lost.
+    fn is_in_the_way(&self, step: &Step, planned: &BTreeMap<Name, State>) -> Option<bool> {
+        if step.to == State::Absent {
+            return None;
+        }
+        let is_folder = |state: &State| matches!(state, State::Folder { .. });
+        if is_folder(&step.from) && !is_folder(&step.to) && self.holds_others(step.path.path(), planned) {
+            return Some(true);
+        }
+        let others = above(step.path.path()).map(Name::from).filter(|folder| !planned.contains_key(folder));
+        let others = others.map(|folder| self.look(&folder));
+        others
+            .filter(|state| !is_folder(state) && *state != State::Absent)
+            .map(|state| cannot_be_kept(&state))
+            .reduce(|one, other| one || other)
+    }
+
+    /// Whether there is something in a folder that is not about to be removed, or may be.
+    fn holds_others(&self, folder: &Path, planned: &BTreeMap<Name, State>) -> bool {
         let mut open = vec![folder.to_owned()];
         let mut seen = 0;
         while let Some(folder) = open.pop() {
@@ -301,8 +338,8 @@ impl Undo {
                 .inner
                 .root
                 .open(&folder, OFlags::RDONLY | OFlags::DIRECTORY)
-                .and_then(|folder| Dir::read_from(&folder))
-                .map_err(|error| UndoError::io("list", &folder)(error.into()))?;
+                .and_then(|folder| Dir::read_from(&folder));
+            let Ok(listing) = listing else { return true };
             for entry in listing.flatten() {
                 use std::os::unix::ffi::OsStrExt;
                 let name = std::ffi::OsStr::from_bytes(entry.file_name().to_bytes());
@@ -312,14 +349,14 @@ impl Undo {
                 let path = folder.join(name);
                 seen += 1;
                 if planned.get(&Name::from(path.as_path())) != Some(&State::Absent) || seen > IN_THE_WAY {
-                    return Ok(true);
+                    return true;
                 }
-                if matches!(self.look(&Name::from(path.as_path()))?, State::Folder { .. }) {
+                if matches!(self.look(&Name::from(path.as_path())), State::Folder { .. }) {
                     open.push(path);
                 }
             }
         }
-        Ok(false)
+        false
     }
 }
 

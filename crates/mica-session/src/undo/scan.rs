@@ -62,7 +62,7 @@ pub(crate) struct Entry {
     pub(crate) stamp: Option<Stamp>,
     /// It changed so shortly before it was looked at that it may have changed again without a new stamp.
     pub(crate) racy: bool,
-    /// There was no time to keep it.
+    /// There was no time to keep it, or it could not be: that is tried again.
     pub(crate) hurried: bool,
     pub(crate) ignored: bool,
 }
@@ -275,8 +275,8 @@ impl Walk<'_> {
                     let beside = |file: &str| names.iter().any(|(name, _)| name == file.as_bytes());
                     let text = name.to_string_lossy();
                     if folders::is_left_out(&text, &absolute, &rules, beside) {
-                        // Histories of version control are nobody's business here, not even that they are there.
-                        if !folders::is_history(&text) {
+                        // Histories and settings are nobody's business here, not even that they are there.
+                        if !folders::is_off_limits(&text) {
                             self.found(found, path, State::Other);
                         }
                         continue;
@@ -383,11 +383,13 @@ fn keep(
                 let hash = ContentHash::of(&bytes);
                 let size = bytes.len() as u64;
                 let read = beneath::stamp(&facts);
-                // A blob that cannot be written, on a full disk for example, leaves the file noticed only.
+                // A blob that cannot be written, on a full disk for example, leaves the file noticed only, for now.
                 if blobs.keep(&hash, &bytes, Worth::Cache).is_ok() {
                     so_far.fetch_add(size, Ordering::Relaxed);
                     let mode = Some(beneath::mode(&facts));
                     entry.state = State::File(FileState { hash: Some(hash), size, mode, stamp: Some(read) });
+                } else {
+                    entry.hurried = true;
                 }
                 entry.racy |= read != *stamp;
                 entry.stamp = Some(read);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests play tools, commands and people")]
 
+mod blocked;
 mod commands;
 mod random;
 mod stage;

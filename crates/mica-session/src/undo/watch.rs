@@ -1,19 +1,23 @@
 //! Commands: the project is scanned before and after one, and what differs is what it changed.
 //!
 //! Commands may run at the same time, and longer than the run that began them. What a scan finds belongs to the command
-//! that began last; what a tool changed meanwhile is not found again.
+//! that began last; what a tool changed meanwhile is not found again. Between runs, with only commands in the background,
+//! it may as well be a person's: it is recorded as such.
+//!
+//! Promise: what a scan found is in the log before the scan is on disk. A process that is killed between the two finds it
+//! once more, and what is recorded already is left out.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use super::beneath::{self, Root};
+use super::differences::{differences, looks_at, without_recorded};
 use super::history::History;
-use super::log::{Change, Line};
+use super::log::{Change, Line, Locked};
 use super::scan::{Entry, Scan, scan};
 use super::state::{FileState, Name, State};
-use super::{Inner, Live, Undo, UndoError, cache, folders, lean};
+use super::{Inner, Live, Undo, UndoError, cache, lean};
 use crate::entry::RunId;
 use crate::files::Durability;
 
@@ -26,8 +30,11 @@ pub(super) struct Watching {
     /// The last scan, with what tools changed since.
     base: Option<Scan>,
     /// Whether the scan on disk is older than that.
-    noted: bool,
+    unsaved: bool,
     active: Vec<Active>,
+    /// Commands that the log has as running, of any process, and how far it was read for that.
+    open: Vec<(RunId, String)>,
+    read: u64,
 }
 
 /// A command that runs.
@@ -36,6 +43,8 @@ struct Active {
     call: String,
     /// Where the log was when it began.
     from: u64,
+    /// Whether the run that began it has ended: it is in the background.
+    outlived: bool,
 }
 
 /// What a command changed.
@@ -62,13 +71,16 @@ impl Undo {
         let run = live.current.clone().unwrap_or_else(|| run.clone());
         let time = (inner.clock)();
         let (changes, _) = inner.rescan(&mut live)?;
-        let mut lines = live.watching.so_far(changes, time);
-        lines.extend(inner.introduced(&live, &run, time));
+        let mut log = inner.locked(&mut live)?;
+        inner.record_so_far(&mut live, &mut log, changes, false)?;
+        // What a command begins with must be on disk first: it may be cut off together with this process.
+        inner.save_scan(&mut live, &mut log)?;
+        let mut lines: Vec<Line> = inner.introduced(&live, &run, time).into_iter().collect();
         lines.push(Line::Command { run: run.clone(), call: call.to_owned(), time });
-        let mut log = inner.log.lock()?;
         log.append(&lines, Durability::Lazy)?;
         live.known.insert(run.clone());
-        live.watching.active.push(Active { run, call: call.to_owned(), from: log.length() });
+        let from = log.length();
+        live.watching.active.push(Active { run, call: call.to_owned(), from, outlived: false });
         Ok(())
     }
 
@@ -82,9 +94,10 @@ impl Undo {
         let Some(at) = live.watching.active.iter().rposition(|active| active.call == call) else {
             return Ok(Commanded::default());
         };
+        let perhaps = live.is_between_runs();
         let (changes, incomplete) = inner.rescan(&mut live)?;
         let active = live.watching.active.remove(at);
-        let mut log = inner.log.lock()?;
+        let mut log = inner.locked(&mut live)?;
         let changes = without_recorded(changes, &log.since(active.from)?);
         let ended = Commanded {
             changed: changes.iter().map(|change| change.path.0.clone()).collect(),
@@ -96,9 +109,12 @@ impl Undo {
             incomplete,
         };
         let time = (inner.clock)();
-        let line = Line::Commanded { run: active.run, call: active.call, ended: true, changes, time };
+        let (run, call) = (active.run, active.call);
+        let perhaps = perhaps && !changes.is_empty();
+        let line = Line::Commanded { run, call, ended: true, perhaps, changes, time };
         let durability = if ended.changed.is_empty() { Durability::Lazy } else { Durability::Now };
-        log.append(&[line], durability)?;
+        inner.record(&mut live, &mut log, &[line], durability)?;
+        inner.save_scan(&mut live, &mut log)?;
         drop(log);
         if live.current.is_none() && live.watching.is_idle() {
             live.busy = None;
@@ -108,7 +124,8 @@ impl Undo {
 }
 
 impl Inner {
-    /// Looks again. Answers what differs from the last look, and whether not everything could be looked at.
+    /// Looks again. Answers what differs from the last look, and whether not everything could be looked at. What differs
+    /// has to be recorded, and then the scan saved.
     fn rescan(&self, live: &mut Live) -> Result<(Vec<Change>, bool), UndoError> {
         let cached = self.folder.join(CACHE);
         // Without the file, another process made room: what was kept for it is gone, too.
@@ -119,9 +136,6 @@ impl Inner {
         let now = self.nanoseconds();
         let Some(after) = scan(&self.root, &before, &self.blobs, &self.limits, outside, now) else {
             let incomplete = !before.complete;
-            if std::mem::take(&mut live.watching.noted) {
-                cache::save(&cached, &before).map_err(UndoError::io("write", &cached))?;
-            }
             live.watching.base = Some(before);
             return Ok((Vec::new(), incomplete));
         };
@@ -129,39 +143,89 @@ impl Inner {
             // Nobody's command ran: people and tools changed it.
             Vec::new()
         } else {
-            differences(&self.root, &before, &after)
+            differences(&self.root, &before, &after, self.limits.file)
         };
-        // What a command begins with must be on disk: it may be cut off together with this process.
-        cache::save(&cached, &after).map_err(UndoError::io("write", &cached))?;
         let incomplete = !after.complete;
-        live.watching.noted = false;
+        live.watching.unsaved = true;
         live.watching.base = Some(after);
         Ok((changes, incomplete))
     }
 
+    /// Writes the last scan down, for the case that this process is killed. As long as another process has a command
+    /// running, the scan on disk is what that one began with, and stays.
+    fn save_scan(&self, live: &mut Live, log: &mut Locked<'_>) -> Result<(), UndoError> {
+        live.watching.catch_up(log)?;
+        let cached = self.folder.join(CACHE);
+        if !live.watching.unsaved || (live.watching.others_run() && cached.exists()) {
+            return Ok(());
+        }
+        if let Some(base) = &live.watching.base {
+            cache::save(&cached, base).map_err(UndoError::io("write", &cached))?;
+        }
+        live.watching.unsaved = false;
+        Ok(())
+    }
+
+    /// The log, for what a scan found.
+    fn locked(&self, live: &mut Live) -> Result<Locked<'_>, UndoError> {
+        self.log.lock().inspect_err(|_| live.watching.base = None)
+    }
+
+    /// Appends lines. When they cannot be, what they tell has to be found again: by the scan on disk.
+    fn record(
+        &self,
+        live: &mut Live,
+        log: &mut Locked<'_>,
+        lines: &[Line],
+        durability: Durability,
+    ) -> Result<(), UndoError> {
+        let recorded = log.append(lines, durability);
+        if recorded.is_err() {
+            live.watching.base = None;
+        }
+        recorded
+    }
+
+    /// Records what commands that go on changed so far.
+    fn record_so_far(
+        &self,
+        live: &mut Live,
+        log: &mut Locked<'_>,
+        changes: Vec<Change>,
+        perhaps: bool,
+    ) -> Result<(), UndoError> {
+        let Some(from) = live.watching.active.last().map(|active| active.from) else { return Ok(()) };
+        let changes = without_recorded(changes, &log.since(from)?);
+        match live.watching.so_far(changes, perhaps, (self.clock)()) {
+            Some(line) => self.record(live, log, &[line], Durability::Now),
+            None => Ok(()),
+        }
+    }
+
     /// Records what running commands changed so far.
     pub(super) fn look_meanwhile(&self, live: &mut Live) -> Result<(), UndoError> {
-        let Some(from) = live.watching.active.last().map(|active| active.from) else { return Ok(()) };
+        if live.watching.is_idle() {
+            return Ok(());
+        }
+        let perhaps = live.is_between_runs();
         let (changes, _) = self.rescan(live)?;
-        let mut log = self.log.lock()?;
-        let changes = without_recorded(changes, &log.since(from)?);
-        let lines = live.watching.so_far(changes, (self.clock)());
-        if lines.is_empty() { Ok(()) } else { log.append(&lines, Durability::Now) }
+        let mut log = self.locked(live)?;
+        self.record_so_far(live, &mut log, changes, perhaps)?;
+        self.save_scan(live, &mut log)
     }
 
     /// Records what commands changed whose process was killed. Nobody else may be at work.
     pub(super) fn recover(&self, live: &mut Live) -> Result<(), UndoError> {
         let lines = self.log.read()?;
-        let open = History::of(&lines).commands;
+        let History { commands: open, commands_since: began, .. } = History::of(&lines);
         let Some((last, others)) = open.split_last() else { return Ok(()) };
-        let began = open.iter().map(|(_, _, line)| *line).min().unwrap_or(0);
         // The scan on disk is what they began with. Without it nothing can be said.
         let changes = match cache::load(&self.folder.join(CACHE)) {
             None => Vec::new(),
             Some(scan) => {
                 live.watching.base = Some(scan);
                 let (run, call, _) = last.clone();
-                live.watching.active.push(Active { run, call, from: 0 });
+                live.watching.active.push(Active { run, call, from: 0, outlived: false });
                 let looked = self.rescan(live);
                 live.watching.active.pop();
                 looked?.0
@@ -173,12 +237,15 @@ impl Inner {
             run: run.clone(),
             call: call.clone(),
             ended: true,
+            perhaps: false,
             changes,
             time,
         };
         let mut lines: Vec<Line> = others.iter().map(|open| ended(open, Vec::new())).collect();
         lines.push(ended(last, changes));
-        self.log.lock()?.append(&lines, Durability::Now)
+        let mut log = self.locked(live)?;
+        self.record(live, &mut log, &lines, Durability::Now)?;
+        self.save_scan(live, &mut log)
     }
 
     /// Whether a state can be restored.
@@ -196,41 +263,83 @@ impl Watching {
         self.active.is_empty()
     }
 
+    /// Whether all commands that run are in the background.
+    pub(super) fn all_outlived(&self) -> bool {
+        self.active.iter().all(|active| active.outlived)
+    }
+
+    /// The run that began the commands has ended.
+    pub(super) fn outlive(&mut self) {
+        self.active.iter_mut().for_each(|active| active.outlived = true);
+    }
+
+    /// Reads on which commands run, also those of other processes.
+    fn catch_up(&mut self, log: &mut Locked<'_>) -> Result<(), UndoError> {
+        if self.read > log.length() {
+            // It was pruned, for which nobody may be at work.
+            self.open.clear();
+        }
+        for line in log.since(self.read)? {
+            match line {
+                Line::Command { run, call, .. } => self.open.push((run, call)),
+                Line::Commanded { run, call, ended: true, .. } => {
+                    self.open.retain(|(of, open)| (of, open) != (&run, &call));
+                }
+                _ => {}
+            }
+        }
+        self.read = log.length();
+        Ok(())
+    }
+
+    /// Whether a command of another process runs, as far as the log was read.
+    fn others_run(&self) -> bool {
+        let mine = |run: &RunId, call: &str| {
+            self.active.iter().any(|active| active.run == *run && active.call == call)
+        };
+        self.open.iter().any(|(run, call)| !mine(run, call))
+    }
+
     /// The line for what was changed while commands go on.
-    fn so_far(&self, changes: Vec<Change>, time: Timestamp) -> Vec<Line> {
+    fn so_far(&self, changes: Vec<Change>, perhaps: bool, time: Timestamp) -> Option<Line> {
         let last = self.active.last().filter(|_| !changes.is_empty());
-        let line = last.map(|Active { run, call, .. }| Line::Commanded {
+        last.map(|Active { run, call, .. }| Line::Commanded {
             run: run.clone(),
             call: call.clone(),
             ended: false,
+            perhaps,
             changes,
             time,
-        });
-        line.into_iter().collect()
+        })
     }
 
-    /// A tool is about to change a file. When a command that runs changed it first, that is told.
-    pub(super) fn other_change(&mut self, path: &Path, found: &State, time: Timestamp) -> Vec<Line> {
-        if self.is_idle() {
-            return Vec::new();
-        }
-        let Some(base) = self.base.as_ref().filter(|base| looks_at(base, path)) else { return Vec::new() };
+    /// A tool is about to change a file. When a command that runs changed it first, and nobody recorded that, it is told.
+    pub(super) fn other_change(
+        &mut self,
+        path: &Path,
+        found: &State,
+        log: &mut Locked<'_>,
+        time: Timestamp,
+    ) -> Result<Option<Line>, UndoError> {
+        let Some(from) = self.active.last().map(|active| active.from) else { return Ok(None) };
+        let Some(base) = self.base.as_ref().filter(|base| looks_at(base, path)) else { return Ok(None) };
         let before = match base.entries.get(path.as_os_str()) {
             Some(entry) => entry.state.clone(),
             None if base.complete => State::Absent,
-            None => return Vec::new(),
+            None => return Ok(None),
         };
         if before.fits(found) {
-            return Vec::new();
+            return Ok(None);
         }
         let change = Change { path: Name::from(path), before: lean(before), after: found.clone() };
-        self.so_far(vec![change], time)
+        let changes = without_recorded(vec![change], &log.since(from)?);
+        Ok(self.so_far(changes, false, time))
     }
 
     /// A path has a new state that is on record, so the next scan need not find it.
     pub(super) fn note(&mut self, root: &Root, path: &Path, state: &State, now: i64) {
         let Some(base) = self.base.as_mut().filter(|base| looks_at(base, path)) else { return };
-        self.noted = true;
+        self.unsaved = true;
         for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
             if !base.entries.contains_key(folder.as_os_str())
                 && let Ok(Some(facts)) = root.stat(folder)
@@ -252,79 +361,4 @@ fn entry(state: State, _now: i64) -> Entry {
     let stamp = if let State::File(file) = &state { file.stamp } else { None };
     let racy = matches!(state, State::File(_));
     Entry { state, stamp, racy, hurried: false, ignored: false }
-}
-
-/// Whether a scan would find something at a path: it looks neither into folders that tools fill nor into histories.
-fn looks_at(scan: &Scan, path: &Path) -> bool {
-    let history = path.iter().any(|name| folders::is_history(&name.to_string_lossy()));
-    !history && !is_closed(scan, path)
-}
-
-/// Whether a path is in a folder that a scan did not look into.
-fn is_closed(scan: &Scan, path: &Path) -> bool {
-    let mut above = path.ancestors().skip(1);
-    above.any(|folder| scan.entries.get(folder.as_os_str()).is_some_and(|entry| entry.state == State::Other))
-}
-
-/// What differs between two scans, as changes, by path.
-fn differences(root: &Root, before: &Scan, after: &Scan) -> Vec<Change> {
-    let change = |path: &Path, before: State, after: State| Change {
-        path: Name::from(path),
-        before: lean(before),
-        after: lean(after),
-    };
-    let mut changes = Vec::new();
-    // What is in a folder that one of the scans did not look into cannot be compared.
-    for (path, now) in &after.entries {
-        let was = before.entries.get(path);
-        let path = Path::new(path);
-        match was {
-            Some(was) if !was.state.differs(&now.state) => {}
-            Some(was) => match (&was.state, &now.state) {
-                // It became, or is no longer, a folder that is not looked into.
-                (State::Other, State::Folder { .. }) | (State::Folder { .. }, State::Other) => {}
-                (was, now) => changes.push(change(path, was.clone(), now.clone())),
-            },
-            None if before.complete && now.state != State::Other && !is_closed(before, path) => {
-                changes.push(change(path, State::Absent, now.state.clone()));
-            }
-            None => {}
-        }
-    }
-    for (path, was) in &before.entries {
-        let gone = !after.entries.contains_key(path);
-        let path = Path::new(path);
-        if !gone || is_closed(after, path) {
-            continue;
-        }
-        if after.complete || matches!(root.stat(path), Ok(None)) {
-            changes.push(change(path, was.state.clone(), State::Absent));
-        }
-    }
-    changes.sort_by(|one, other| one.path.cmp(&other.path));
-    changes
-}
-
-/// Leaves out what these lines have already: another process recorded it, or a tool.
-fn without_recorded(changes: Vec<Change>, lines: &[Line]) -> Vec<Change> {
-    let mut last: HashMap<&Name, &State> = HashMap::new();
-    let mut announced = HashMap::new();
-    for line in lines {
-        match line {
-            Line::Changing { id, change, .. } => {
-                announced.insert(*id, &change.path);
-            }
-            Line::Changed { id, after } => {
-                if let Some(path) = announced.get(id) {
-                    last.insert(path, after);
-                }
-            }
-            Line::Commanded { changes, .. } | Line::Restoring { changes, .. } => {
-                last.extend(changes.iter().map(|change| (&change.path, &change.after)));
-            }
-            _ => {}
-        }
-    }
-    let recorded = |change: &Change| last.get(&change.path).is_some_and(|after| after.fits(&change.after));
-    changes.into_iter().filter(|change| !recorded(change)).collect()
 }

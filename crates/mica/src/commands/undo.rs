@@ -1,12 +1,14 @@
 //! `mica undo` and `mica redo`: what would be done, what stands against it, the deed, and what came of it.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use jiff::{SignedDuration, Timestamp};
 use mica_session::undo::{
-    Conflict, Done, OnConflict, Plan, Run, ScanLimits, State, Step, Undo, UndoRetention, Way,
+    Conflict, Done, Name, OnConflict, Plan, Run, ScanLimits, State, Step, Undo, UndoRetention, Way,
 };
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -17,6 +19,12 @@ use crate::commands::sessions::prune::{bytes, size};
 use crate::config::UndoValues;
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
+
+/// Bytes of a file whose edits are counted.
+const COUNTED: u64 = 1 << 20;
+
+/// How long edits of all conflicts are counted. After that, the rest is only said to be changed.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -140,8 +148,9 @@ pub fn perform(undo: &Undo, asked: &Asked) -> Result<Answer> {
         OnConflict::Skip => false,
     };
     if against || asked.dry_run {
-        let text = if against { conflicts(undo, &plan) } else { dry(undo, &plan) };
-        let value = value(undo, &plan, None);
+        let whys = Whys::of(undo, &plan.conflicts);
+        let text = if against { conflicts(&whys, &plan) } else { dry(&whys, &plan) };
+        let value = value(&whys, &plan, None);
         return Ok(Answer { text, value, ok: !against, paths: Vec::new() });
     }
     if plan.steps.is_empty() && plan.conflicts.is_empty() && !plan.continues {
@@ -149,9 +158,10 @@ pub fn perform(undo: &Undo, asked: &Asked) -> Result<Answer> {
     }
     let done = undo.carry_out(&plan, asked.on_conflict)?;
     let paths = done.restored.iter().map(|step| step.path.0.clone()).collect();
+    let whys = Whys::of(undo, &done.skipped);
     Ok(Answer {
-        text: done_text(undo, &plan, &done),
-        value: value(undo, &plan, Some(&done)),
+        text: done_text(&whys, &plan, &done),
+        value: value(&whys, &plan, Some(&done)),
         ok: true,
         paths,
     })
@@ -218,12 +228,12 @@ fn kept(run: &Run) -> u64 {
     run.changes.iter().map(|change| change.before.size()).sum()
 }
 
-fn value(undo: &Undo, plan: &Plan, done: Option<&Done>) -> Value {
+fn value(whys: &Whys, plan: &Plan, done: Option<&Done>) -> Value {
     let step = |step: &Step| json!({ "path": step.path, "does": does(step), "edited_between": step.between, "from": step.from, "to": step.to });
     let conflict = |conflict: &Conflict| {
         json!({
             "path": conflict.step.path,
-            "why": why(undo, conflict),
+            "why": whys.of_path(&conflict.step.path),
             "blocked": conflict.blocked,
             "left": conflict.left,
             "found": conflict.step.from,
@@ -256,12 +266,32 @@ fn does(step: &Step) -> &'static str {
     }
 }
 
+/// What somebody else did to files, by path.
+struct Whys(HashMap<Name, String>);
+
+impl Whys {
+    #[allow(clippy::disallowed_methods, reason = "the binary has the clock")]
+    fn of(undo: &Undo, conflicts: &[Conflict]) -> Self {
+        let until = Instant::now() + PATIENCE;
+        let why = |conflict: &Conflict| (conflict.step.path.clone(), why(undo, conflict, until));
+        Self(conflicts.iter().map(why).collect())
+    }
+
+    fn of_path(&self, path: &Name) -> &str {
+        self.0.get(path).map_or("it was changed since", String::as_str)
+    }
+}
+
 /// What somebody else did to a file.
-fn why(undo: &Undo, conflict: &Conflict) -> String {
+fn why(undo: &Undo, conflict: &Conflict, until: Instant) -> String {
     let (left, found) = (&conflict.left, &conflict.step.from);
     if conflict.blocked {
         return match found {
             State::Folder { .. } => "it is a folder now, with files in it that are not kept".to_owned(),
+            State::File(_) => {
+                "it is too large to be kept, or nobody may read it, so it would be lost".to_owned()
+            }
+            State::Absent | State::Link { .. } => "what is in its way cannot be kept".to_owned(),
             _ => "it is nothing that can be kept".to_owned(),
         };
     }
@@ -272,6 +302,9 @@ fn why(undo: &Undo, conflict: &Conflict) -> String {
             if was.hash.is_some() && was.hash == now.hash {
                 return "its mode was changed since".to_owned();
             }
+            if left.size().max(found.size()) > COUNTED || Instant::now() > until {
+                return "it was changed since".to_owned();
+            }
             let present = std::fs::read(undo.project().join(conflict.step.path.path())).ok();
             let before = undo.content(left).ok().flatten();
             let texts = before.zip(present).and_then(|(before, now)| {
@@ -280,7 +313,7 @@ fn why(undo: &Undo, conflict: &Conflict) -> String {
             match texts {
                 None => "it was changed since".to_owned(),
                 Some((before, now)) => {
-                    let diff = TextDiff::from_lines(&before, &now);
+                    let diff = TextDiff::configure().deadline(until).diff_lines(&before, &now);
                     let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
                     format!(
                         "it was edited since: +{} −{} lines",
@@ -295,12 +328,12 @@ fn why(undo: &Undo, conflict: &Conflict) -> String {
     }
 }
 
-fn conflicts(undo: &Undo, plan: &Plan) -> String {
+fn conflicts(whys: &Whys, plan: &Plan) -> String {
     let count = plan.conflicts.len();
     let files = if count == 1 { "1 file was".to_owned() } else { format!("{count} files were") };
     let mut out = format!("nothing was touched, because {files} changed since by someone else\n");
     for conflict in &plan.conflicts {
-        let _ = writeln!(out, "  {}: {}", conflict.step.path, why(undo, conflict));
+        let _ = writeln!(out, "  {}: {}", conflict.step.path, whys.of_path(&conflict.step.path));
     }
     if plan.conflicts.iter().any(|conflict| conflict.blocked) {
         out.push_str("move what is in the way elsewhere, or restore the others with --skip-conflicts\n");
@@ -314,11 +347,11 @@ fn conflicts(undo: &Undo, plan: &Plan) -> String {
     out
 }
 
-fn dry(undo: &Undo, plan: &Plan) -> String {
+fn dry(whys: &Whys, plan: &Plan) -> String {
     let mut out = format!("would {}\n", heading(plan, "undo", "redo", "finish"));
     steps(&mut out, &plan.steps);
     for conflict in &plan.conflicts {
-        let _ = writeln!(out, "  conflict    {}: {}", conflict.step.path, why(undo, conflict));
+        let _ = writeln!(out, "  conflict    {}: {}", conflict.step.path, whys.of_path(&conflict.step.path));
     }
     if !plan.lost.is_empty() {
         let _ = writeln!(out, "not kept, so not restored: {}", not_kept(plan));
@@ -326,11 +359,11 @@ fn dry(undo: &Undo, plan: &Plan) -> String {
     out
 }
 
-fn done_text(undo: &Undo, plan: &Plan, done: &Done) -> String {
+fn done_text(whys: &Whys, plan: &Plan, done: &Done) -> String {
     let mut out = format!("{}\n", heading(plan, "undid", "redid", "finished"));
     steps(&mut out, &done.restored);
     for conflict in &done.skipped {
-        let _ = writeln!(out, "  left alone  {}: {}", conflict.step.path, why(undo, conflict));
+        let _ = writeln!(out, "  left alone  {}: {}", conflict.step.path, whys.of_path(&conflict.step.path));
     }
     for folder in &done.folders {
         let _ = writeln!(out, "  stays       {}: something else is in it", folder.display());
@@ -388,4 +421,43 @@ fn not_kept(plan: &Plan) -> String {
     let more = plan.lost.len().saturating_sub(named.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests play tools and people")]
+
+    use mica_session::undo::{Announced, ContentHash};
+
+    use super::*;
+
+    /// What is said of a file that a tool made `left`, and somebody else `found`, when so much time is left.
+    fn said(left: &str, found: &str, time: Duration) -> String {
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().canonicalize().unwrap().join("work");
+        let (file, run) = (root.join("a"), "run".into());
+        std::fs::create_dir(&root).unwrap();
+        let undo = Undo::new(&outer.path().join("undo"), &root, Timestamp::now).unwrap();
+        let after = ContentHash::of(left.as_bytes());
+        undo.changing(Announced { run: &run, call: "c", path: &file, before: None, after }).unwrap();
+        std::fs::write(&file, left).unwrap();
+        undo.changed("c", &file).unwrap();
+        undo.run_ended(&run).unwrap();
+        std::fs::write(&file, found).unwrap();
+        let plan = undo.plan_undo(None, &[]).unwrap();
+        why(&undo, &plan.conflicts[0], Instant::now() + time)
+    }
+
+    #[test]
+    fn edits_are_counted_as_long_as_that_is_cheap() {
+        let many = |word: &str, count: usize| (0..count).map(|n| format!("{word} {n}\n")).collect::<String>();
+        assert_eq!(said("a\nb\n", "a\nc\nd\n", PATIENCE), "it was edited since: +2 −1 lines");
+        assert_eq!(said("a\n", "b\n", Duration::ZERO), "it was changed since");
+        assert_eq!(said("a\n", &many("large", 100_000), PATIENCE), "it was changed since");
+        // Nothing in common: looking for the smallest diff would take long.
+        let began = Instant::now();
+        let said = said(&many("one", 60_000), &many("other", 60_000), PATIENCE);
+        assert_eq!(said, "it was edited since: +60000 −60000 lines");
+        assert!(began.elapsed() < PATIENCE * 20, "{:?}", began.elapsed());
+    }
 }

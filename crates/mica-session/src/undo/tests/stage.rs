@@ -154,9 +154,14 @@ impl Stage {
         });
     }
 
+    /// A file of the store.
+    pub(super) fn store(&self, name: &str) -> PathBuf {
+        fs::read_dir(&self.data).unwrap().next().unwrap().unwrap().path().join(name)
+    }
+
     /// Takes the last line of the log away.
     pub(super) fn cut_last_line(&self) {
-        let log = fs::read_dir(&self.data).unwrap().next().unwrap().unwrap().path().join("log.jsonl");
+        let log = self.store("log.jsonl");
         let text = fs::read_to_string(&log).unwrap();
         let end = text.trim_end().rfind('\n').unwrap() + 1;
         fs::write(&log, &text[..end]).unwrap();
