@@ -88,7 +88,7 @@ pub(crate) async fn spawn(
                         tokio::spawn(proxy.serve(listener, proxying.clone()));
                     }
                 }
-                Some(Report::Ready { .. }) => {}
+                Some(Report::Ready { .. } | Report::Replaced { .. } | Report::Open { .. }) => {}
                 Some(Report::Started) => return Ok(()),
                 Some(Report::Failed { stage, reason, errno }) => {
                     return Err(failed(&command.program, stage, reason, errno));
@@ -130,6 +130,7 @@ pub(crate) async fn spawn(
         temporary,
         group,
         held,
+        notices: Vec::new(),
         next: sandbox.is_keeping_ready.then(|| (sandbox.clone(), plan)),
     };
     let supervisor = tokio::spawn(supervisor.run());

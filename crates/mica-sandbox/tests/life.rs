@@ -15,7 +15,7 @@ mod stage;
 use std::time::Duration;
 
 use mica_sandbox::{
-    Boundary, Command, Denial, Host, How, Limit, Network, SandboxError, Stream, Streaming, Tier, Weak,
+    Boundary, Command, Denial, Host, How, Limit, Network, Notice, SandboxError, Stream, Streaming, Tier, Weak,
 };
 use stage::{Stage, World};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -255,6 +255,7 @@ fn the_same_as_an_ordinary_user() {
         "read_only_is_read_only",
         "what_stands_ready_is_used_while_it_is_right",
         "the_next_command_finds_a_boundary",
+        "what_is_replaced_from_outside_is_frozen_and_hidden_again",
     ]);
 }
 
@@ -341,5 +342,62 @@ async fn the_next_command_finds_a_boundary() {
             assert!(std::time::Instant::now() < deadline, "{:?}", stage::stubs());
             tokio::task::yield_now().await;
         }
+    }
+}
+
+/// A mount lies on a file. When somebody outside replaces that, it is gone, and has to come back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_replaced_from_outside_is_frozen_and_hidden_again() {
+    let Some(stage) = Stage::new(Tier::Namespaces).await else { return };
+    let world = World::new(&stage, "");
+    let (project, home) = (world.project(), world.root.join("home"));
+    let replace = |path: &std::path::Path| {
+        std::fs::write(home.join("new"), "another secret").unwrap();
+        std::fs::rename(home.join("new"), path).unwrap();
+    };
+    // Each line of input is a step outside that was taken. Frozen places are open for a moment at most, so the command
+    // waits until they are not; hidden ones are not open at all.
+    let line = "echo ready; read x; cat ../.netrc; cat ../.ssh/id_rsa; cat ../.npmrc; \
+                while echo x >> .git/config; do :; done; echo config; \
+                read x; while touch .git/hooks/pre-commit; do :; done; echo hooks; \
+                read x; while touch .git/hooks/pre-commit; do :; done; while echo x >> .git/config; do :; done; \
+                mv .git old || echo repository; echo x > new-file && echo works";
+    let command = Command::new("sh", &project).arguments(["-c", line]).with_input();
+    let mut child = stage.sandbox.spawn(command, &world.boundary(), CancellationToken::new()).await.unwrap();
+    let mut input = child.take_input().unwrap();
+    let mut said = String::new();
+    while let Some(chunk) = child.next().await {
+        if chunk.stream == Stream::Errors {
+            continue;
+        }
+        said += &String::from_utf8_lossy(&chunk.bytes);
+        match said.lines().last() {
+            Some("ready") => {
+                replace(&home.join(".netrc"));
+                replace(&home.join(".npmrc"));
+                std::fs::remove_dir_all(home.join(".ssh")).unwrap();
+                std::fs::create_dir(home.join(".ssh")).unwrap();
+                replace(&home.join(".ssh/id_rsa"));
+                replace(&project.join(".git/config"));
+            }
+            Some("config") => {
+                std::fs::remove_dir_all(project.join(".git/hooks")).unwrap();
+                std::fs::create_dir(project.join(".git/hooks")).unwrap();
+            }
+            Some("hooks") => {
+                std::fs::rename(project.join(".git"), home.join("old-git")).unwrap();
+                std::fs::create_dir_all(project.join(".git/hooks")).unwrap();
+                replace(&project.join(".git/config"));
+            }
+            _ => continue,
+        }
+        input.write_all(b"go\n").await.unwrap();
+    }
+    assert_eq!(said, "ready\nconfig\nhooks\nrepository\nworks\n");
+    let ended = child.wait().await;
+    assert_eq!(ended.how, How::Exited(0));
+    for path in [".git/config", ".git/hooks"] {
+        let notice = Notice::Replaced { path: project.join(path) };
+        assert!(ended.notices.contains(&notice), "{path}: {:?}", ended.notices);
     }
 }

@@ -226,7 +226,7 @@ impl Shell {
             };
             let _ = tell.send(Ok(()));
             let done = runner.finish(started, &job, |text| feed.append(text)).await;
-            for note in words::denials(&done, &job, &settings) {
+            for note in words::remarks(&done, &job, &settings) {
                 feed.append(&format!("[{note}]\n"));
             }
             feed.changed(done.changed.clone());

@@ -27,6 +27,7 @@ fn done(how: How, denials: Vec<Denial>) -> Done {
         usage: Usage::default(),
         elapsed: Duration::from_millis(1234),
         denials,
+        notices: Vec::new(),
         network: Vec::new(),
         tier: Tier::Landlock,
     };
