@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::aftermath::Before;
 use crate::boundary::{Boundary, Limits, Network, Weak};
 use crate::child::{Child, Stream};
 use crate::command::{Command, Streaming};
@@ -52,6 +53,7 @@ pub(crate) async fn spawn(
     let cancel = cancel.child_token();
     let end = cancel.clone().drop_guard();
     let held = (tier == Tier::Namespaces).then(|| sandbox.holder.hold(&boundary.held));
+    let before = if tier == Tier::Namespaces { Before::of(boundary) } else { Before::default() };
     let log = Log::default();
     let proxying = CancellationToken::new();
     let stop_proxy = proxying.clone().drop_guard();
@@ -131,6 +133,7 @@ pub(crate) async fn spawn(
         group,
         held,
         notices: Vec::new(),
+        before,
         next: sandbox.is_keeping_ready.then(|| (sandbox.clone(), plan)),
     };
     let supervisor = tokio::spawn(supervisor.run());

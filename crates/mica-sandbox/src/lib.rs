@@ -31,6 +31,8 @@
 #[cfg(not(unix))]
 compile_error!("processes are kept by their keeper, which needs Unix sockets and signals");
 
+#[cfg(unix)]
+mod aftermath;
 pub mod boundary;
 mod child;
 mod command;

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::aftermath::Before;
 use crate::boundary::Boundary;
 use crate::child::{Chunk, Stream};
 use crate::denial::{self, Denial};
@@ -76,6 +77,7 @@ pub(crate) struct Supervisor {
     pub(crate) group: Option<Group>,
     pub(crate) held: Option<Held>,
     pub(crate) notices: Vec<Notice>,
+    pub(crate) before: Before,
     /// Where a boundary for the next command is built.
     pub(crate) next: Option<(Sandbox, Plan)>,
 }
@@ -98,6 +100,10 @@ impl Supervisor {
             }
         }
         drop((self.stop_proxy, self.held));
+        let after = self.before.after();
+        // A link that the command itself replaced was not replaced from outside.
+        self.notices.retain(|notice| !after.iter().any(|found| found.explains(notice)));
+        self.notices.extend(after);
         // Everything that the command started has ended. What is left is the keeper, with its namespaces and mounts, and
         // nobody needs to wait for that.
         let (next, boundary) = (self.next, self.boundary.clone());

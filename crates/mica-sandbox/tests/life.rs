@@ -256,6 +256,8 @@ fn the_same_as_an_ordinary_user() {
         "what_stands_ready_is_used_while_it_is_right",
         "the_next_command_finds_a_boundary",
         "what_is_replaced_from_outside_is_frozen_and_hidden_again",
+        "links_to_frozen_places_stay",
+        "what_is_new_is_disarmed_or_told_of",
     ]);
 }
 
@@ -399,5 +401,88 @@ async fn what_is_replaced_from_outside_is_frozen_and_hidden_again() {
     for path in [".git/config", ".git/hooks"] {
         let notice = Notice::Replaced { path: project.join(path) };
         assert!(ended.notices.contains(&notice), "{path}: {:?}", ended.notices);
+    }
+}
+
+/// A link cannot be frozen, but what it leads to can, and the link comes back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_to_frozen_places_stay() {
+    let Some(stage) = Stage::new(Tier::Namespaces).await else { return };
+    let project = |world: &World, link: &str, to: &str, real: &str| {
+        std::fs::rename(world.project().join(link), world.project().join(real)).unwrap();
+        std::os::unix::fs::symlink(to, world.project().join(link)).unwrap();
+        world.project()
+    };
+    let world = World::new(&stage, "");
+    let folder = project(&world, ".git/hooks", "../shared-hooks", "shared-hooks");
+    let boundary = world.boundary();
+    let line = "echo x > .git/hooks/pre-commit || echo held; echo x > shared-hooks/pre-commit || echo held; \
+                mv .git old || echo held; mv shared-hooks old || echo held";
+    let finished = shell(&stage, &world, &boundary, line).await;
+    assert_eq!(finished.output.text(), "held\nheld\nheld\nheld\n");
+    assert_eq!(finished.ended.notices, []);
+    let hooks = folder.join(".git/hooks");
+    for (line, aside) in [
+        ("rm .git/hooks && mkdir .git/hooks", Some(folder.join(".git/hooks.replaced"))),
+        ("ln -sfn /usr .git/hooks", None),
+        ("rm .git/hooks", None),
+    ] {
+        let finished = shell(&stage, &world, &boundary, line).await;
+        assert_eq!(finished.ended.how, How::Exited(0), "{line}: {}", finished.errors.text());
+        assert_eq!(finished.ended.notices, [Notice::LinkPutBack { path: hooks.clone(), aside }], "{line}");
+        assert_eq!(hooks.read_link().unwrap(), std::path::Path::new("../shared-hooks"), "{line}");
+    }
+
+    // The whole repository behind a link.
+    let world = World::new(&stage, "");
+    let folder = project(&world, ".git", "real-git", "real-git");
+    let line = "echo x > .git/hooks/pre-commit || echo held; echo x > real-git/config || echo held; \
+                echo x > .git/index && rm .git && mkdir .git";
+    let finished = shell(&stage, &world, &world.boundary(), line).await;
+    assert_eq!(finished.output.text(), "held\nheld\n", "{}", finished.errors.text());
+    let aside = Some(folder.join(".git.replaced"));
+    assert_eq!(finished.ended.notices, [Notice::LinkPutBack { path: folder.join(".git"), aside }]);
+}
+
+/// What was not there cannot be frozen. Hooks of a new repository are not executed, and other places are told of.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_new_is_disarmed_or_told_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(stage) = Stage::new(Tier::Namespaces).await else { return };
+    let world = World::new(&stage, "");
+    let folder = world.project();
+    std::fs::remove_dir_all(folder.join(".git")).unwrap();
+    let line = "mkdir -p .git/hooks .vscode && cd .git && echo '[core] bare = false' > config && cd hooks && \
+                for name in pre-commit update.sample; do echo x > $name; chmod 755 $name; done; \
+                ln -s ../../file post-commit; echo x > readme; echo x > ../../.vscode/tasks.json";
+    let finished = shell(&stage, &world, &world.boundary(), line).await;
+    assert_eq!(finished.ended.how, How::Exited(0), "{}", finished.errors.text());
+    let hooks = folder.join(".git/hooks");
+    let disarmed = ["post-commit", "pre-commit"].map(|name| Notice::Disarmed { path: hooks.join(name) });
+    let made = Notice::Made { path: folder.join(".vscode") };
+    assert_eq!(finished.ended.notices, [disarmed.as_slice(), &[made]].concat());
+    let mode = |name: &str| hooks.join(name).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("pre-commit"), mode("update.sample")), (0o644, 0o755));
+    assert!(hooks.join("post-commit").symlink_metadata().is_err());
+    assert!(!folder.join(".mica").exists());
+
+    // What is there from now on is frozen.
+    let line = "chmod 755 .git/hooks/pre-commit || echo held; echo x > .vscode/tasks.json || echo held";
+    let finished = shell(&stage, &world, &world.boundary(), line).await;
+    assert_eq!((finished.output.text().as_str(), finished.ended.notices.len()), ("held\nheld\n", 0));
+
+    // Settings that name programs are told of, also in a repository that is kept elsewhere.
+    for git in ["sub", "."] {
+        std::fs::remove_dir_all(folder.join(".git")).unwrap();
+        let line =
+            "mkdir -p sub && printf '[core]\\n\\thooksPath = x\\n' > sub/config && echo 'gitdir: sub' > .git";
+        let line = if git == "." { "mkdir .git && mv sub/config .git" } else { line };
+        let finished = shell(&stage, &world, &world.boundary(), line).await;
+        let config = folder.join(if git == "." { ".git" } else { "sub" }).join("config");
+        assert_eq!(finished.ended.notices, [Notice::Made { path: config }], "{}", finished.errors.text());
+        if git == "sub" {
+            std::fs::remove_file(folder.join(".git")).unwrap();
+            std::fs::create_dir(folder.join(".git")).unwrap();
+        }
     }
 }

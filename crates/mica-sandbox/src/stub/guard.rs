@@ -81,7 +81,12 @@ impl<'a> Guard<'a> {
     pub(crate) fn renew(&self) -> Result<Vec<Report>, Stop> {
         let mut renewed = Vec::new();
         for path in &self.frozen {
-            if is_open(path) && put_back(path, || mounts::freeze(self.plan, path))? {
+            // Behind a link, it is where that leads now.
+            let Ok(real) = path.canonicalize() else { continue };
+            if mounts::root_of(self.plan, &real).is_some()
+                && is_open(&real)
+                && put_back(&real, || mounts::freeze(self.plan, &real))?
+            {
                 renewed.push(Report::Replaced { path: path.to_path_buf() });
             }
         }
@@ -116,7 +121,7 @@ fn put_back(path: &Path, how: impl FnOnce() -> Result<(), Stop>) -> Result<bool,
     }
 }
 
-/// Whether something is there, and no mount lies on it. A link cannot be lain on.
+/// Whether something is there, and no mount lies on it.
 fn is_open(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|kind| !kind.is_symlink()) && !mounts::is_mount(path)
 }
