@@ -98,6 +98,7 @@ fn named(signal: i32) -> String {
 pub(super) fn remarks(done: &Done, job: &Job, settings: &ShellSettings) -> Vec<String> {
     let mut remarks = denials(done, job, settings);
     remarks.extend(done.ended.notices.iter().map(ToString::to_string));
+    remarks.extend(done.note.clone());
     remarks
 }
 

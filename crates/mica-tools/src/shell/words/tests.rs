@@ -31,7 +31,7 @@ fn done(how: How, denials: Vec<Denial>) -> Done {
         network: Vec::new(),
         tier: Tier::Landlock,
     };
-    Done { ended, shell: "bash", changed: Vec::new() }
+    Done { ended, shell: "bash", note: None, changed: Vec::new() }
 }
 
 #[test]
