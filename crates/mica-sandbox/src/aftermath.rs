@@ -61,8 +61,8 @@ impl Before {
                 }
             }
             let git = root.join(".git");
-            if path.starts_with(&git) {
-                if git.symlink_metadata().is_err() && !before.bare.contains(root) {
+            if path.starts_with(&git) && git.symlink_metadata().is_err() {
+                if !before.bare.contains(root) {
                     before.bare.push(root.clone());
                 }
             } else if path.symlink_metadata().is_err() {

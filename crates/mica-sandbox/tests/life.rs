@@ -360,12 +360,16 @@ async fn what_is_replaced_from_outside_is_frozen_and_hidden_again() {
     // Each line of input is a step outside that was taken. Frozen places are open for a moment at most, so the command
     // waits until they are not; hidden ones are not open at all.
     let line = "echo ready; read x; cat ../.netrc; cat ../.ssh/id_rsa; cat ../.npmrc; \
-                while echo x >> .git/config; do :; done; echo config; \
+                while echo x >> .git/config; do :; done; \
+                while cat keys > /dev/null; do :; done; echo config; \
                 read x; while touch .git/hooks/pre-commit; do :; done; echo hooks; \
                 read x; while touch .git/hooks/pre-commit; do :; done; while echo x >> .git/config; do :; done; \
                 mv .git old || echo repository; echo x > new-file && echo works";
     let command = Command::new("sh", &project).arguments(["-c", line]).with_input();
-    let mut child = stage.sandbox.spawn(command, &world.boundary(), CancellationToken::new()).await.unwrap();
+    // One that is hidden in a writable folder, and comes later.
+    let mut boundary = world.boundary();
+    boundary.hidden.push(project.join("keys"));
+    let mut child = stage.sandbox.spawn(command, &boundary, CancellationToken::new()).await.unwrap();
     let mut input = child.take_input().unwrap();
     let mut said = String::new();
     while let Some(chunk) = child.next().await {
@@ -381,6 +385,7 @@ async fn what_is_replaced_from_outside_is_frozen_and_hidden_again() {
                 std::fs::create_dir(home.join(".ssh")).unwrap();
                 replace(&home.join(".ssh/id_rsa"));
                 replace(&project.join(".git/config"));
+                replace(&project.join("keys"));
             }
             Some("config") => {
                 std::fs::remove_dir_all(project.join(".git/hooks")).unwrap();
@@ -470,6 +475,11 @@ async fn what_is_new_is_disarmed_or_told_of() {
     let line = "chmod 755 .git/hooks/pre-commit || echo held; echo x > .vscode/tasks.json || echo held";
     let finished = shell(&stage, &world, &world.boundary(), line).await;
     assert_eq!((finished.output.text().as_str(), finished.ended.notices.len()), ("held\nheld\n", 0));
+
+    // So is what comes to be in a repository that was there.
+    let finished =
+        shell(&stage, &world, &world.boundary(), "mkdir .git/info && echo x > .git/info/attributes").await;
+    assert_eq!(finished.ended.notices, [Notice::Made { path: folder.join(".git/info/attributes") }]);
 
     // Settings that name programs are told of, also in a repository that is kept elsewhere.
     for git in ["sub", "."] {
