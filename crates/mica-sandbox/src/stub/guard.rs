@@ -79,6 +79,8 @@ impl<'a> Guard<'a> {
     /// # Errors
     /// When it cannot be put back. Then the command must end.
     pub(crate) fn renew(&self) -> Result<Vec<Report>, Stop> {
+        // Before anything is looked at: what comes to be in a new folder after that is told.
+        self.listen();
         let mut renewed = Vec::new();
         for path in &self.frozen {
             // Behind a link, it is where that leads now.
@@ -95,9 +97,6 @@ impl<'a> Guard<'a> {
             if is_open(&real) && put_back(&real, || mounts::cover(std::slice::from_ref(&real)))? {
                 renewed.push(Report::Replaced { path: path.clone() });
             }
-        }
-        if !renewed.is_empty() {
-            self.listen();
         }
         Ok(renewed)
     }

@@ -1,3 +1,5 @@
+//! What a tier changes about a command: whether looking counts, and which hosts are granted.
+
 use super::*;
 
 fn job(looks: bool, hosts: &[&str]) -> Job {
