@@ -71,6 +71,7 @@ impl Child {
             usage: Usage::default(),
             elapsed: std::time::Duration::ZERO,
             denials: Vec::new(),
+            notices: Vec::new(),
             network: Vec::new(),
             tier: self.tier,
         };

@@ -8,11 +8,16 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::boundary::Limits;
 
 /// Where the second version is, alone or beside the first.
 const MOUNTED: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+
+/// How long a group may take to become empty, and how often it is looked at meanwhile.
+const EMPTYING: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_millis(20);
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -77,6 +82,15 @@ impl Groups {
     }
 }
 
+impl Groups {
+    /// Puts a process into a group of its own.
+    pub(crate) fn take_in(&self, limits: &Limits, process: u32) -> io::Result<Group> {
+        let group = self.make(limits)?;
+        group.add(process)?;
+        Ok(group)
+    }
+}
+
 /// A group of one command. Ends everybody in it when dropped.
 #[derive(Debug)]
 pub(crate) struct Group {
@@ -98,8 +112,19 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = self.tell("cgroup.kill", "1");
-        // A group can be removed when nobody is in it. One that stays has nobody either, once the kernel is done.
-        let _ = fs::remove_dir(&self.folder);
+        if fs::remove_dir(&self.folder).is_ok() {
+            return;
+        }
+        // A group can be removed when nobody is in it any more, and the kernel takes its time to end them.
+        let folder = std::mem::take(&mut self.folder);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let began = tokio::time::Instant::now();
+                while folder.exists() && began.elapsed() < EMPTYING && fs::remove_dir(&folder).is_err() {
+                    tokio::time::sleep(AGAIN).await;
+                }
+            });
+        }
     }
 }
 
@@ -153,6 +178,36 @@ mod tests {
         fs::File::create(group.folder.join("cgroup.procs")).unwrap();
         group.add(7).unwrap();
         assert_eq!(fs::read_to_string(group.folder.join("cgroup.procs")).unwrap(), "7");
+    }
+
+    #[test]
+    fn nobody_is_taken_in_where_joining_is_refused() {
+        let mount = tree("memory pids");
+        let groups = Groups { parent: mount.path().to_owned(), memory: None };
+        let refused = groups.take_in(&Limits::default(), 7).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::NotFound, "nothing to join with");
+        let left = fs::read_dir(mount.path()).unwrap().flatten().map(|entry| entry.file_name());
+        let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with("mica-")).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+
+    #[tokio::test]
+    async fn a_group_is_removed_when_it_has_become_empty() {
+        let mount = tree("memory pids");
+        let group =
+            Groups { parent: mount.path().to_owned(), memory: None }.make(&Limits::default()).unwrap();
+        let (folder, busy) = (group.folder.clone(), group.folder.join("busy"));
+        fs::create_dir(&busy).unwrap();
+        drop(group);
+        tokio::task::yield_now().await;
+        assert!(folder.is_dir());
+        fs::remove_dir(&busy).unwrap();
+        let gone = async {
+            while folder.exists() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(5), gone).await.unwrap();
     }
 
     #[test]

@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::aftermath::Before;
 use crate::boundary::{Boundary, Limits, Network, Weak};
 use crate::child::{Child, Stream};
 use crate::command::{Command, Streaming};
@@ -55,6 +56,7 @@ pub(crate) async fn spawn(
     let cancel = cancel.child_token();
     let end = cancel.clone().drop_guard();
     let held = (tier == Tier::Namespaces).then(|| sandbox.holder.hold(&boundary.held));
+    let before = if tier == Tier::Namespaces { Before::of(boundary) } else { Before::default() };
     let log = Log::default();
     let proxying = CancellationToken::new();
     let stop_proxy = proxying.clone().drop_guard();
@@ -91,7 +93,7 @@ pub(crate) async fn spawn(
                         tokio::spawn(proxy.serve(listener, proxying.clone()));
                     }
                 }
-                Some(Report::Ready { .. }) => {}
+                Some(Report::Ready { .. } | Report::Replaced { .. } | Report::Open { .. }) => {}
                 Some(Report::Started) => return Ok(()),
                 Some(Report::Failed { stage, reason, errno }) => {
                     return Err(failed(&command.program, stage, reason, errno));
@@ -139,6 +141,8 @@ pub(crate) async fn spawn(
         temporary,
         group,
         held,
+        notices: Vec::new(),
+        before,
         next,
     };
     let supervisor = tokio::spawn(supervisor.run());

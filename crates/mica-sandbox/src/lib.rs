@@ -31,6 +31,8 @@
 #[cfg(not(unix))]
 compile_error!("processes are kept by their keeper, which needs Unix sockets and signals");
 
+#[cfg(unix)]
+mod aftermath;
 pub mod boundary;
 mod child;
 mod command;
@@ -40,6 +42,7 @@ mod groups;
 mod held;
 mod launch;
 pub mod network;
+mod notice;
 pub mod outcome;
 pub mod places;
 mod plan;
@@ -55,6 +58,7 @@ pub use command::{Command, Streaming};
 pub use denial::Denial;
 pub use error::SandboxError;
 pub use network::Host;
+pub use notice::Notice;
 pub use outcome::{Ended, How, Limit, Usage};
 pub use places::Places;
 pub use sandbox::{Finished, Kept, Sandbox, Stub};

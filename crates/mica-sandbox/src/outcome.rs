@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::denial::Denial;
 use crate::network::Asked;
+use crate::notice::Notice;
 pub use crate::plan::Usage;
 use crate::tier::Tier;
 
@@ -21,6 +22,8 @@ pub struct Ended {
     pub elapsed: Duration,
     /// What it tried and was not let. Recognised by what it printed, so not complete.
     pub denials: Vec<Denial>,
+    /// What somebody should know of it besides.
+    pub notices: Vec<Notice>,
     /// What it asked the network for.
     pub network: Vec<Asked>,
     /// How it was confined.

@@ -70,6 +70,10 @@ pub(crate) enum Report {
     Ready { around: Vec<PathBuf> },
     /// The command runs.
     Started,
+    /// Something that is frozen or hidden was replaced from outside, and is frozen or hidden again.
+    Replaced { path: PathBuf },
+    /// The same, but it could not be. The command is being ended.
+    Open { stage: String, reason: String },
     /// Nothing was run.
     Failed { stage: String, reason: String, errno: Option<i32> },
     /// The command ended, and everything it started with it.

@@ -76,11 +76,14 @@ impl Place {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(SandboxError::io("no socket"))?;
         let process = launch::start(&sandbox.stub.0, theirs.into())?;
         let group = match (&sandbox.groups, process.id()) {
-            (Some(groups), Some(id)) => {
-                let group = groups.make(&boundary.limits).map_err(SandboxError::io("no control group"))?;
-                group.add(id).map_err(SandboxError::io("no control group"))?;
-                Some(group)
-            }
+            // It worked when it was tried. Where it does not any more, the other limits still hold.
+            (Some(groups), Some(id)) => match groups.take_in(&boundary.limits, id) {
+                Ok(group) => Some(group),
+                Err(error) => {
+                    tracing::warn!(%error, "a command runs without a control group");
+                    None
+                }
+            },
             _ => None,
         };
         ours.set_nonblocking(true).map_err(SandboxError::io("no socket"))?;

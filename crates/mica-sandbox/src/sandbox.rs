@@ -123,7 +123,7 @@ impl Sandbox {
             let older = LANDLOCK.iter().filter(|(abi, ..)| landlock_abi < *abi);
             sandbox.report.missing.extend(older.map(|(_, what, why)| missing(what, (*why).to_owned())));
         }
-        match Groups::find() {
+        match sandbox.find_groups().await {
             Ok(groups) => sandbox.groups = Some(groups),
             Err(why) => {
                 sandbox.report.missing.push(missing("limits for all processes of a command together", why));
@@ -242,6 +242,20 @@ impl Sandbox {
             .find(|folder| folder.is_dir())
             .unwrap_or(Path::new("/"))
             .to_owned()
+    }
+
+    /// Looks for control groups, and tries to put a process into one: making a group and joining it are different rights.
+    async fn find_groups(&self) -> Result<Groups, String> {
+        let groups = Groups::find()?;
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(|error| error.to_string())?;
+        let mut process = launch::start(&self.stub.0, theirs.into()).map_err(|error| error.to_string())?;
+        let id = process.id().ok_or("the trial has ended too early")?;
+        let joined = groups.take_in(&crate::boundary::Limits::default(), id);
+        // It waits for a plan until then.
+        drop(ours);
+        let _ = process.kill().await;
+        drop(joined.map_err(|error| format!("a group can be made and not joined: {error}"))?);
+        Ok(groups)
     }
 
     /// Builds a boundary of this tier around a program that does nothing.

@@ -29,6 +29,8 @@ mod command;
 pub(crate) mod family;
 #[cfg(target_os = "linux")]
 mod files;
+#[cfg(target_os = "linux")]
+mod guard;
 #[cfg(unix)]
 mod keeper;
 #[cfg(target_os = "linux")]

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::aftermath::Before;
 use crate::boundary::Boundary;
 use crate::child::{Chunk, Stream};
 use crate::denial::{self, Denial};
@@ -20,6 +21,7 @@ use crate::groups::Group;
 use crate::held::Held;
 use crate::launch::Control;
 use crate::network::{Log, Refusal};
+use crate::notice::Notice;
 use crate::outcome::{self, Ended, How, Limit};
 use crate::plan::{Order, Plan, Report, Usage};
 use crate::sandbox::Sandbox;
@@ -29,6 +31,8 @@ use crate::tier::Tier;
 const PIECE: usize = 64 * 1024;
 /// What is kept of standard error to explain denials.
 const TAIL: usize = 16 * 1024;
+/// How many notices are kept.
+const NOTICES: usize = 32;
 /// How long the keeper has after it was told to end everything, before it is ended itself.
 const LAST: Duration = Duration::from_secs(5);
 /// How long output may take when everything that could write it has ended.
@@ -72,6 +76,8 @@ pub(crate) struct Supervisor {
     pub(crate) temporary: Option<TempDir>,
     pub(crate) group: Option<Group>,
     pub(crate) held: Option<Held>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) before: Before,
     /// Where a boundary for the next command is built.
     pub(crate) next: Option<(Sandbox, Plan)>,
 }
@@ -94,6 +100,10 @@ impl Supervisor {
             }
         }
         drop((self.stop_proxy, self.held));
+        let after = self.before.after();
+        // A link that the command itself replaced was not replaced from outside.
+        self.notices.retain(|notice| !after.iter().any(|found| found.explains(notice)));
+        self.notices.extend(after);
         // Everything that the command started has ended. What is left is the keeper, with its namespaces and mounts, and
         // nobody needs to wait for that.
         let (next, boundary) = (self.next, self.boundary.clone());
@@ -117,7 +127,14 @@ impl Supervisor {
             );
             denials.extend(denial::find(&String::from_utf8_lossy(&tail), &self.folder, &self.boundary));
         }
-        Ended { how, usage, elapsed, denials, network, tier: self.tier }
+        Ended { how, usage, elapsed, denials, notices: self.notices, network, tier: self.tier }
+    }
+
+    /// Each thing is told once, and not too many.
+    fn notice(&mut self, notice: Notice) {
+        if self.notices.len() < NOTICES && !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
     }
 
     async fn watch(&mut self, began: Instant) -> (How, Usage, Keeper) {
@@ -133,6 +150,10 @@ impl Supervisor {
                     Some(Report::Ended { code, signal, usage }) => {
                         let seen = outcome::how(code, signal, &usage, limits.cpu_seconds);
                         return (cause.unwrap_or(seen), usage, Keeper::Done);
+                    }
+                    Some(Report::Replaced { path }) => self.notice(Notice::Replaced { path }),
+                    Some(Report::Open { stage, reason }) => {
+                        self.notice(Notice::Open { reason: format!("{stage}: {reason}") });
                     }
                     Some(_) => {}
                     None => return (cause.unwrap_or(How::Lost), Usage::default(), Keeper::Gone),

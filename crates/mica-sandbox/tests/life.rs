@@ -15,7 +15,7 @@ mod stage;
 use std::time::Duration;
 
 use mica_sandbox::{
-    Boundary, Command, Denial, Host, How, Limit, Network, SandboxError, Stream, Streaming, Tier, Weak,
+    Boundary, Command, Denial, Host, How, Limit, Network, Notice, SandboxError, Stream, Streaming, Tier, Weak,
 };
 use stage::{Stage, World};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -255,6 +255,9 @@ fn the_same_as_an_ordinary_user() {
         "read_only_is_read_only",
         "what_stands_ready_is_used_while_it_is_right",
         "the_next_command_finds_a_boundary",
+        "what_is_replaced_from_outside_is_frozen_and_hidden_again",
+        "links_to_frozen_places_stay",
+        "what_is_new_is_disarmed_or_told_of",
     ]);
 }
 
@@ -340,6 +343,156 @@ async fn the_next_command_finds_a_boundary() {
         while !stage::stubs().is_empty() {
             assert!(std::time::Instant::now() < deadline, "{:?}", stage::stubs());
             tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// A mount lies on a file. When somebody outside replaces that, it is gone, and has to come back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_replaced_from_outside_is_frozen_and_hidden_again() {
+    let Some(stage) = Stage::new(Tier::Namespaces).await else { return };
+    let world = World::new(&stage, "");
+    let (project, home) = (world.project(), world.root.join("home"));
+    let replace = |path: &std::path::Path| {
+        std::fs::write(home.join("new"), "another secret").unwrap();
+        std::fs::rename(home.join("new"), path).unwrap();
+    };
+    // Each line of input is a step outside that was taken. Frozen places are open for a moment at most, so the command
+    // waits until they are not; hidden ones are not open at all.
+    let line = "echo ready; read x; cat ../.netrc; cat ../.ssh/id_rsa; cat ../.npmrc; \
+                while echo x >> .git/config; do :; done; \
+                while cat keys > /dev/null; do :; done; echo config; \
+                read x; while touch .git/hooks/pre-commit; do :; done; echo hooks; \
+                read x; while touch .git/hooks/pre-commit; do :; done; while echo x >> .git/config; do :; done; \
+                mv .git old || echo repository; echo x > new-file && echo works";
+    let command = Command::new("sh", &project).arguments(["-c", line]).with_input();
+    // One that is hidden in a writable folder, and comes later.
+    let mut boundary = world.boundary();
+    boundary.hidden.push(project.join("keys"));
+    let mut child = stage.sandbox.spawn(command, &boundary, CancellationToken::new()).await.unwrap();
+    let mut input = child.take_input().unwrap();
+    let mut said = String::new();
+    while let Some(chunk) = child.next().await {
+        if chunk.stream == Stream::Errors {
+            continue;
+        }
+        said += &String::from_utf8_lossy(&chunk.bytes);
+        match said.lines().last() {
+            Some("ready") => {
+                replace(&home.join(".netrc"));
+                replace(&home.join(".npmrc"));
+                std::fs::remove_dir_all(home.join(".ssh")).unwrap();
+                std::fs::create_dir(home.join(".ssh")).unwrap();
+                replace(&home.join(".ssh/id_rsa"));
+                replace(&project.join(".git/config"));
+                replace(&project.join("keys"));
+            }
+            Some("config") => {
+                std::fs::remove_dir_all(project.join(".git/hooks")).unwrap();
+                std::fs::create_dir(project.join(".git/hooks")).unwrap();
+            }
+            Some("hooks") => {
+                std::fs::rename(project.join(".git"), home.join("old-git")).unwrap();
+                std::fs::create_dir_all(project.join(".git/hooks")).unwrap();
+                replace(&project.join(".git/config"));
+            }
+            _ => continue,
+        }
+        input.write_all(b"go\n").await.unwrap();
+    }
+    assert_eq!(said, "ready\nconfig\nhooks\nrepository\nworks\n");
+    let ended = child.wait().await;
+    assert_eq!(ended.how, How::Exited(0));
+    for path in [".git/config", ".git/hooks"] {
+        let notice = Notice::Replaced { path: project.join(path) };
+        assert!(ended.notices.contains(&notice), "{path}: {:?}", ended.notices);
+    }
+}
+
+/// A link cannot be frozen, but what it leads to can, and the link comes back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_to_frozen_places_stay() {
+    let Some(stage) = Stage::new(Tier::Namespaces).await else { return };
+    let project = |world: &World, link: &str, to: &str, real: &str| {
+        std::fs::rename(world.project().join(link), world.project().join(real)).unwrap();
+        std::os::unix::fs::symlink(to, world.project().join(link)).unwrap();
+        world.project()
+    };
+    let world = World::new(&stage, "");
+    let folder = project(&world, ".git/hooks", "../shared-hooks", "shared-hooks");
+    let boundary = world.boundary();
+    let line = "echo x > .git/hooks/pre-commit || echo held; echo x > shared-hooks/pre-commit || echo held; \
+                mv .git old || echo held; mv shared-hooks old || echo held";
+    let finished = shell(&stage, &world, &boundary, line).await;
+    assert_eq!(finished.output.text(), "held\nheld\nheld\nheld\n");
+    assert_eq!(finished.ended.notices, []);
+    let hooks = folder.join(".git/hooks");
+    for (line, aside) in [
+        ("rm .git/hooks && mkdir .git/hooks", Some(folder.join(".git/hooks.replaced"))),
+        ("ln -sfn /usr .git/hooks", None),
+        ("rm .git/hooks", None),
+    ] {
+        let finished = shell(&stage, &world, &boundary, line).await;
+        assert_eq!(finished.ended.how, How::Exited(0), "{line}: {}", finished.errors.text());
+        assert_eq!(finished.ended.notices, [Notice::LinkPutBack { path: hooks.clone(), aside }], "{line}");
+        assert_eq!(hooks.read_link().unwrap(), std::path::Path::new("../shared-hooks"), "{line}");
+    }
+
+    // The whole repository behind a link.
+    let world = World::new(&stage, "");
+    let folder = project(&world, ".git", "real-git", "real-git");
+    let line = "echo x > .git/hooks/pre-commit || echo held; echo x > real-git/config || echo held; \
+                echo x > .git/index && rm .git && mkdir .git";
+    let finished = shell(&stage, &world, &world.boundary(), line).await;
+    assert_eq!(finished.output.text(), "held\nheld\n", "{}", finished.errors.text());
+    let aside = Some(folder.join(".git.replaced"));
+    assert_eq!(finished.ended.notices, [Notice::LinkPutBack { path: folder.join(".git"), aside }]);
+}
+
+/// What was not there cannot be frozen. Hooks of a new repository are not executed, and other places are told of.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_new_is_disarmed_or_told_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(stage) = Stage::new(Tier::Namespaces).await else { return };
+    let world = World::new(&stage, "");
+    let folder = world.project();
+    std::fs::remove_dir_all(folder.join(".git")).unwrap();
+    let line = "mkdir -p .git/hooks .vscode && cd .git && echo '[core] bare = false' > config && cd hooks && \
+                for name in pre-commit update.sample; do echo x > $name; chmod 755 $name; done; \
+                ln -s ../../file post-commit; echo x > readme; echo x > ../../.vscode/tasks.json";
+    let finished = shell(&stage, &world, &world.boundary(), line).await;
+    assert_eq!(finished.ended.how, How::Exited(0), "{}", finished.errors.text());
+    let hooks = folder.join(".git/hooks");
+    let disarmed = ["post-commit", "pre-commit"].map(|name| Notice::Disarmed { path: hooks.join(name) });
+    let made = Notice::Made { path: folder.join(".vscode") };
+    assert_eq!(finished.ended.notices, [disarmed.as_slice(), &[made]].concat());
+    let mode = |name: &str| hooks.join(name).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("pre-commit"), mode("update.sample")), (0o644, 0o755));
+    assert!(hooks.join("post-commit").symlink_metadata().is_err());
+    assert!(!folder.join(".mica").exists());
+
+    // What is there from now on is frozen.
+    let line = "chmod 755 .git/hooks/pre-commit || echo held; echo x > .vscode/tasks.json || echo held";
+    let finished = shell(&stage, &world, &world.boundary(), line).await;
+    assert_eq!((finished.output.text().as_str(), finished.ended.notices.len()), ("held\nheld\n", 0));
+
+    // So is what comes to be in a repository that was there.
+    let finished =
+        shell(&stage, &world, &world.boundary(), "mkdir .git/info && echo x > .git/info/attributes").await;
+    assert_eq!(finished.ended.notices, [Notice::Made { path: folder.join(".git/info/attributes") }]);
+
+    // Settings that name programs are told of, also in a repository that is kept elsewhere.
+    for git in ["sub", "."] {
+        std::fs::remove_dir_all(folder.join(".git")).unwrap();
+        let line =
+            "mkdir -p sub && printf '[core]\\n\\thooksPath = x\\n' > sub/config && echo 'gitdir: sub' > .git";
+        let line = if git == "." { "mkdir .git && mv sub/config .git" } else { line };
+        let finished = shell(&stage, &world, &world.boundary(), line).await;
+        let config = folder.join(if git == "." { ".git" } else { "sub" }).join("config");
+        assert_eq!(finished.ended.notices, [Notice::Made { path: config }], "{}", finished.errors.text());
+        if git == "sub" {
+            std::fs::remove_file(folder.join(".git")).unwrap();
+            std::fs::create_dir(folder.join(".git")).unwrap();
         }
     }
 }

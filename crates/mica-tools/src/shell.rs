@@ -1,8 +1,9 @@
 //! `shell`: runs a command in the sandbox, in the foreground with an end or in the background with an id.
 //!
-//! Promises: what is judged to only look runs with nothing writable, so that the kernel proves it; a result says how the
-//! command ended, in words; both ends of the output are in it and all of it is in a log; when the call is over, nothing
-//! that a foreground command started is running; and the journal hears of every command that may write, before and after.
+//! Promises: what is judged to only look runs with nothing writable, so that the kernel proves it, and counts as any other
+//! command where no kernel does; a result says how the command ended, in words; both ends of the output are in it and all
+//! of it is in a log; when the call is over, nothing that a foreground command started is running; and the journal hears
+//! of every command that may write, before and after.
 //!
 //! Whether a command may run is decided before the call, by the gate.
 
@@ -177,7 +178,8 @@ impl Shell {
         // A task of its own: a call that is cut leaves it behind, and it still ends the command and tells the journal.
         let working = tokio::spawn(async move {
             let mut transcript = transcript;
-            let started = runner.start(&job, cx.cancel.clone()).await?;
+            let mut job = job;
+            let started = runner.start(&mut job, cx.cancel.clone()).await?;
             let done = runner
                 .finish(started, &job, |text| {
                     transcript.append(text);
@@ -216,7 +218,8 @@ impl Shell {
         let (runner, settings) = (Arc::clone(&self.runner), self.runner.settings.clone());
         let wall = job.wall;
         tokio::spawn(async move {
-            let started = match runner.start(&job, cancel).await {
+            let mut job = job;
+            let started = match runner.start(&mut job, cancel).await {
                 Ok(started) => started,
                 Err(error) => {
                     feed.end(Ending::Failed("could not be started".to_owned()));
@@ -226,7 +229,7 @@ impl Shell {
             };
             let _ = tell.send(Ok(()));
             let done = runner.finish(started, &job, |text| feed.append(text)).await;
-            for note in words::denials(&done, &job, &settings) {
+            for note in words::remarks(&done, &job, &settings) {
                 feed.append(&format!("[{note}]\n"));
             }
             feed.changed(done.changed.clone());

@@ -61,8 +61,7 @@ fn ruleset(plan: &Plan) -> Result<Rules, RulesetError> {
     }
 
     let private = plan.tier == Tier::Namespaces;
-    let mut holes: Vec<PathBuf> =
-        plan.hidden.iter().filter(|path| needs_hole(path, private)).cloned().collect();
+    let mut holes: Vec<PathBuf> = plan.hidden.iter().filter(|path| needs_hole(path)).cloned().collect();
     holes.push(PathBuf::from("/dev"));
     if !private {
         holes.extend(plan.shared.iter().cloned());
@@ -76,7 +75,8 @@ fn ruleset(plan: &Plan) -> Result<Rules, RulesetError> {
     let hidden: Vec<&PathBuf> = plan.hidden.iter().collect();
     let (mut writable, mut around) = (Vec::new(), Vec::new());
     for root in &plan.writable {
-        // With mounts, what is hidden is covered. Without, a folder that has it inside is writable piece by piece.
+        // With mounts, what is hidden is covered, again and again if need be: a hole would make everything new beside it
+        // unwritable. Without, a folder that has it inside is writable piece by piece.
         expand(root, if private { &[] } else { &hidden }, &mut writable, &mut around);
     }
     for path in &whole {
@@ -105,14 +105,13 @@ fn ruleset(plan: &Plan) -> Result<Rules, RulesetError> {
     Ok(Rules { ruleset, around: partly })
 }
 
-/// Whether a hidden place has to be left out by a rule. Each hole costs a rule for everything around it.
-fn needs_hole(path: &Path, covered: bool) -> bool {
+/// Whether a hidden place has to be left out by a rule. Each hole costs a rule for everything around it. That it is covered
+/// by a mount is not enough: the mount is gone when somebody outside replaces the file.
+fn needs_hole(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match path.symlink_metadata() {
         // It may come to be while the command runs.
         Err(_) => true,
-        // With mounts, what is there is covered.
-        Ok(_) if covered && path.exists() => false,
         // What is somebody else's and closed stays closed. The owner could open it.
         Ok(meta) => {
             meta.uid() == rustix::process::geteuid().as_raw()

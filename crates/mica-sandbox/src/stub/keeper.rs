@@ -85,6 +85,9 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
     if reach == Reach::Namespace {
         super::mounts::except(plan)?;
     }
+    // Before the command runs: nothing that is replaced from then on is missed.
+    #[cfg(target_os = "linux")]
+    let guard = (reach == Reach::Namespace).then(|| super::guard::Guard::of(plan));
     errand.environment.extend(proxy.map(proxy_variables).unwrap_or_default());
     let (failures, tell) = std::io::pipe().map_err(Stop::at("pipe"))?;
     let child = match raw::fork().map_err(Stop::at("fork"))? {
@@ -109,7 +112,13 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
     }
     drop(failures);
     channel.report(&Report::Started);
-    let status = watch(child, channel, reach)?;
+    let status = watch(
+        child,
+        channel,
+        reach,
+        #[cfg(target_os = "linux")]
+        guard.as_ref(),
+    )?;
     match reach {
         Reach::Family => end_family(),
         #[cfg(target_os = "linux")]
@@ -134,7 +143,12 @@ fn until_end(pipe: &std::io::PipeReader) -> Result<Vec<u8>, Stop> {
 }
 
 /// Waits for the command, and does what it is told meanwhile.
-fn watch(child: i32, channel: &mut Channel, reach: Reach) -> Result<ExitStatus, Stop> {
+fn watch(
+    child: i32,
+    channel: &mut Channel,
+    reach: Reach,
+    #[cfg(target_os = "linux")] guard: Option<&super::guard::Guard<'_>>,
+) -> Result<ExitStatus, Stop> {
     #[cfg(target_os = "linux")]
     let ended = Pid::from_raw(child).ok_or_else(|| Stop::new("wait", "no process")).and_then(|pid| {
         rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).map_err(Stop::at("pidfd"))
@@ -143,16 +157,34 @@ fn watch(child: i32, channel: &mut Channel, reach: Reach) -> Result<ExitStatus, 
         if let Some(status) = reap(Some(child)) {
             return Ok(status);
         }
-        let has_order = {
+        let (has_order, nothing_came) = {
             let mut watched = vec![PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN)];
             #[cfg(target_os = "linux")]
-            watched.push(PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN));
+            {
+                watched.push(PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN));
+                let news = guard.and_then(super::guard::Guard::news);
+                watched.extend(news.map(|news| PollFd::from_borrowed_fd(news, PollFlags::IN)));
+            }
             match poll(&mut watched, Some(&REAP)) {
-                Ok(_) => watched.first().is_some_and(|order| !order.revents().is_empty()),
-                Err(rustix::io::Errno::INTR) => false,
+                Ok(came) => (watched.first().is_some_and(|order| !order.revents().is_empty()), came == 0),
+                Err(rustix::io::Errno::INTR) => (false, false),
                 Err(error) => return Err(Stop::at("wait")(error)),
             }
         };
+        #[cfg(target_os = "linux")]
+        if let Some(guard) = guard
+            && (guard.has_heard() || nothing_came)
+        {
+            match guard.renew() {
+                Ok(renewed) => renewed.iter().for_each(|report| channel.report(report)),
+                Err(Stop { stage, reason, .. }) => {
+                    channel.report(&Report::Open { stage, reason });
+                    signal_all(child, libc::SIGKILL, reach);
+                }
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = nothing_came;
         if has_order {
             match channel.order() {
                 Some(order) if order == Order::Terminate as u8 => signal_all(child, libc::SIGTERM, reach),

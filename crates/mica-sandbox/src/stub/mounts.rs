@@ -6,7 +6,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags, statx};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind, mount_change,
     move_mount, open_tree,
@@ -18,6 +18,9 @@ use crate::plan::Plan;
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 const NO_SETUID: u64 = libc::MOUNT_ATTR_NOSUID;
+/// An empty file that nobody can open: it covers files. It stays, in a folder that the command cannot write, because more may
+/// have to be covered later.
+const SHADE: &str = "/dev/.covered";
 /// Linux has a highest process number for each process namespace since then. Before, the file is the machine's.
 const OWN_PID_MAX: (u32, u32) = (6, 14);
 /// The kernel takes no lower one.
@@ -98,30 +101,49 @@ fn put_back(path: &Path, tree: &OwnedFd) -> Result<(), Stop> {
     move_mount(tree, "", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).map_err(at("root", path))
 }
 
+/// The writable root that a path is in.
+pub(crate) fn root_of<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
+    let around = plan.writable.iter().map(PathBuf::as_path).filter(|root| path.starts_with(root));
+    around.max_by_key(|root| root.as_os_str().len())
+}
+
+/// Whether a mount lies on this very place.
+pub(crate) fn is_mount(path: &Path) -> bool {
+    statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty())
+        .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
 /// Makes a path inside a writable root read-only. The folders on the way become mounts, too: a mount cannot be moved
 /// away, and a folder that only has one inside can.
-fn freeze(plan: &Plan, path: &Path) -> Result<(), Stop> {
-    let Some(root) =
-        plan.writable.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
-    else {
+pub(crate) fn freeze(plan: &Plan, path: &Path) -> Result<(), Stop> {
+    let Some(root) = root_of(plan, path) else {
         return Ok(());
     };
     let Ok(kind) = path.symlink_metadata() else {
         return Ok(());
     };
-    if kind.is_symlink() {
-        // A link is replaced by nothing here; what it leads to is frozen when it is inside, and read-only when not.
-        return match path.canonicalize() {
-            Ok(real) if real != path && real.starts_with(root) => freeze(plan, &real),
-            _ => Ok(()),
-        };
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Ok(());
+    };
+    // Through a link on the way, it is somewhere else, and that is where a mount goes.
+    match folder.canonicalize() {
+        Ok(real) if real != folder => return freeze(plan, &real.join(name)),
+        _ => {}
     }
     let mut way: Vec<&Path> =
-        path.ancestors().skip(1).take_while(|folder| folder != root && folder.starts_with(root)).collect();
+        path.ancestors().skip(1).take_while(|folder| *folder != root && folder.starts_with(root)).collect();
     way.reverse();
-    for folder in way {
+    for folder in way.into_iter().filter(|folder| !is_mount(folder)) {
         let tree = take(folder)?;
         put_back(folder, &tree)?;
+    }
+    if kind.is_symlink() {
+        // Nothing can lie on a link. What it leads to is frozen when it is in a writable root, and is read-only when not;
+        // a link that the command replaces is put back afterwards.
+        return match path.canonicalize() {
+            Ok(real) if real != path => freeze(plan, &real),
+            _ => Ok(()),
+        };
     }
     let tree = take(path)?;
     raw::set_mount_flags(tree.as_fd(), READ_ONLY).map_err(at("exception", path))?;
@@ -129,35 +151,23 @@ fn freeze(plan: &Plan, path: &Path) -> Result<(), Stop> {
 }
 
 /// Covers what is secret with something that nobody can open.
-fn cover(hidden: &[PathBuf]) -> Result<(), Stop> {
+pub(crate) fn cover(hidden: &[PathBuf]) -> Result<(), Stop> {
     let there: Vec<(PathBuf, bool)> = hidden
         .iter()
         .filter_map(|path| path.canonicalize().ok())
         .filter_map(|path| path.metadata().ok().map(|kind| (path, kind.is_dir())))
         .collect();
-    // A folder that nobody can open covers folders; a file in it, taken before, covers files.
-    let shade = Path::new("/dev/shm");
     for (path, is_folder) in &there {
         if *is_folder {
             empty(path, "mode=0000,size=4k", MountFlags::RDONLY)?;
         }
     }
-    if there.iter().all(|(_, is_folder)| *is_folder) || !shade.is_dir() {
-        return Ok(());
-    }
-    let file = shade.join(".covered");
-    let created = rustix::fs::open(
-        &file,
-        rustix::fs::OFlags::CREATE | rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC,
-        Mode::empty(),
-    );
-    drop(created.map_err(at("cover", &file))?);
     for (path, _) in there.iter().filter(|(path, is_folder)| !is_folder && path.exists()) {
-        let tree = take(&file)?;
+        let tree = take(Path::new(SHADE))?;
         raw::set_mount_flags(tree.as_fd(), READ_ONLY).map_err(at("cover", path))?;
         put_back(path, &tree)?;
     }
-    std::fs::remove_file(&file).map_err(at("cover", &file))
+    Ok(())
 }
 
 fn empty(path: &Path, options: &str, more: MountFlags) -> Result<(), Stop> {
@@ -175,6 +185,12 @@ fn make_devices(devices: Vec<(&str, OwnedFd)>) -> Result<(), Stop> {
     for (path, tree) in devices {
         put_back(Path::new(path), &tree)?;
     }
+    let shade = rustix::fs::open(
+        SHADE,
+        OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
+    drop(shade.map_err(at("devices", Path::new(SHADE)))?);
     for name in ["shm", "pts"] {
         std::fs::create_dir(folder.join(name)).map_err(at("devices", folder))?;
     }

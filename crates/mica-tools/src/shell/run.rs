@@ -7,7 +7,9 @@ use std::time::Duration;
 use mica_agent::{RunId, ToolError};
 use mica_ai::id::CallId;
 use mica_policy::shell::ShellGate;
-use mica_sandbox::{Boundary, Child, Command, Ended, Host, Network, Sandbox, SandboxError, Stream};
+use mica_sandbox::{
+    Boundary, Child, Command, Ended, Host, Network, Sandbox, SandboxError, Stream, Tier, Weak,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{Ground, ShellSettings};
@@ -35,16 +37,47 @@ pub(super) struct Job {
     pub(super) folder: PathBuf,
     pub(super) hosts: Vec<Host>,
     pub(super) wall: Duration,
-    /// Whether it is judged to only look.
+    /// Whether it is judged to only look, and where it runs, to do no more than that.
     pub(super) looks: bool,
     pub(super) run: RunId,
     pub(super) call: CallId,
+}
+
+impl Job {
+    /// Only looking counts where the kernel keeps the command to it. Where nothing does, the judgement may be wrong, and
+    /// then there must be a record of what the command changed.
+    fn settle(&mut self, tier: Tier) {
+        self.looks &= tier != Tier::None;
+    }
+}
+
+/// The hosts to grant, and a note when some of the settings' cannot be. Those that the call names are what it is for: it
+/// fails without them. Those of the settings are for all commands, and most need none.
+fn hosts(job: &Job, settings: &ShellSettings, tier: Tier) -> (Vec<Host>, Option<String>) {
+    // Everything is reached where nothing is confined.
+    if tier == Tier::None {
+        return (Vec::new(), None);
+    }
+    let usual = if job.looks { &[][..] } else { &settings.hosts };
+    if tier == Tier::Namespaces || settings.weak == Weak::Accept {
+        return (job.hosts.iter().chain(usual).cloned().collect(), None);
+    }
+    let note = (!usual.is_empty()).then(|| {
+        let names: Vec<String> = usual.iter().map(ToString::to_string).collect();
+        format!(
+            "the hosts of the setting shell.network ({}) could not be granted, because the sandbox reaches only the tier \
+             {tier} here; the user can allow it with the setting shell.weak_network",
+            names.join(", ")
+        )
+    });
+    (job.hosts.clone(), note)
 }
 
 /// A command that runs.
 pub(super) struct Started {
     child: Child,
     shell: &'static str,
+    note: Option<String>,
 }
 
 /// A command that has ended.
@@ -52,6 +85,8 @@ pub(super) struct Done {
     pub(super) ended: Ended,
     /// The shell that ran it.
     pub(super) shell: &'static str,
+    /// What it was not granted.
+    pub(super) note: Option<String>,
     /// Files that it changed, as far as that is known.
     pub(super) changed: Vec<PathBuf>,
 }
@@ -66,19 +101,20 @@ pub(super) struct Runner {
 
 impl Runner {
     /// Starts a command. When that fails, nothing was run, and the journal knows.
-    pub(super) async fn start(&self, job: &Job, cancel: CancellationToken) -> Result<Started, ToolError> {
+    pub(super) async fn start(&self, job: &mut Job, cancel: CancellationToken) -> Result<Started, ToolError> {
         if cancel.is_cancelled() {
             return Err(ToolError::new("The call was stopped before it began. Nothing was run."));
         }
         let sandbox = self.ground.sandbox().await?;
-        let boundary = self.boundary(job)?;
+        job.settle(sandbox.tier());
+        let (boundary, note) = self.boundary(job, sandbox.tier())?;
         self.begins(job).await?;
         let started = match spawn(&sandbox, "bash", job, &boundary, &cancel).await {
             Err(SandboxError::NotFound { .. }) => spawn(&sandbox, "sh", job, &boundary, &cancel).await,
             started => started,
         };
         match started {
-            Ok(started) => Ok(started),
+            Ok(started) => Ok(Started { note, ..started }),
             Err(error) => {
                 self.ended(job).await;
                 Err(ToolError::new(format!("{} Nothing was run.", explained(&error, &sandbox))))
@@ -86,13 +122,13 @@ impl Runner {
         }
     }
 
-    fn boundary(&self, job: &Job) -> Result<Boundary, ToolError> {
+    /// The boundary, and a note when it grants less than the settings say.
+    fn boundary(&self, job: &Job, tier: Tier) -> Result<(Boundary, Option<String>), ToolError> {
         let mut boundary = self.ground.boundary()?;
         if job.looks {
             boundary = boundary.read_only();
         }
-        let granted = if job.looks { &[][..] } else { &self.settings.hosts };
-        let hosts: Vec<Host> = job.hosts.iter().chain(granted).cloned().collect();
+        let (hosts, note) = hosts(job, &self.settings, tier);
         if !hosts.is_empty() {
             boundary.network = Network::Hosts { hosts, weak: self.settings.weak };
         }
@@ -100,12 +136,12 @@ impl Runner {
         boundary.limits.grace = GRACE;
         let variables = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         boundary.environment.extend(variables);
-        Ok(boundary)
+        Ok((boundary, note))
     }
 
     /// Hands on what a command prints, until it has ended.
     pub(super) async fn finish(&self, started: Started, job: &Job, mut tell: impl FnMut(&str)) -> Done {
-        let Started { mut child, shell } = started;
+        let Started { mut child, shell, note } = started;
         let (mut output, mut errors) = (Plain::default(), Plain::default());
         let mut say = |text: String| {
             if !text.is_empty() {
@@ -121,7 +157,7 @@ impl Runner {
         say(output.finish());
         say(errors.finish());
         let ended = child.wait().await;
-        Done { ended, shell, changed: self.ended(job).await }
+        Done { ended, shell, note, changed: self.ended(job).await }
     }
 
     /// Tells the journal, where waiting for a disk is allowed.
@@ -162,7 +198,7 @@ async fn spawn(
     // What begins with a dash is a command all the same.
     let command = Command::new(shell, &job.folder).arguments(["-c", "--", job.command.as_str()]);
     let child = sandbox.spawn(command, boundary, cancel.clone()).await?;
-    Ok(Started { child, shell })
+    Ok(Started { child, shell, note: None })
 }
 
 fn explained(error: &SandboxError, sandbox: &Sandbox) -> String {
@@ -175,3 +211,6 @@ fn explained(error: &SandboxError, sandbox: &Sandbox) -> String {
         error => error.for_model(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,7 +36,7 @@ pub(super) fn title(description: Option<&str>, command: &str) -> String {
 
 /// Everything the model should know about how a command ended.
 pub(super) fn notes(done: &Done, job: &Job, settings: &ShellSettings) -> Vec<String> {
-    let mut notes = denials(done, job, settings);
+    let mut notes = remarks(done, job, settings);
     if done.shell != "bash" {
         notes.push(format!("there is no bash here, so {} ran it", done.shell));
     }
@@ -94,8 +94,16 @@ fn named(signal: i32) -> String {
     }
 }
 
+/// What the sandbox has to say of it.
+pub(super) fn remarks(done: &Done, job: &Job, settings: &ShellSettings) -> Vec<String> {
+    let mut remarks = denials(done, job, settings);
+    remarks.extend(done.ended.notices.iter().map(ToString::to_string));
+    remarks.extend(done.note.clone());
+    remarks
+}
+
 /// What the sandbox did not let it do, and what would help.
-pub(super) fn denials(done: &Done, job: &Job, settings: &ShellSettings) -> Vec<String> {
+fn denials(done: &Done, job: &Job, settings: &ShellSettings) -> Vec<String> {
     let tier = done.ended.tier;
     done.ended.denials.iter().map(|denial| explained(denial, tier, job, settings)).collect()
 }
@@ -162,6 +170,7 @@ pub(super) fn details(done: &Done, job: &Job) -> Value {
         "tier": done.ended.tier,
         "read_only": job.looks,
         "denials": done.ended.denials,
+        "notices": done.ended.notices,
         "network": done.ended.network,
     })
 }

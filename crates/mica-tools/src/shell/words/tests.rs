@@ -27,10 +27,11 @@ fn done(how: How, denials: Vec<Denial>) -> Done {
         usage: Usage::default(),
         elapsed: Duration::from_millis(1234),
         denials,
+        notices: Vec::new(),
         network: Vec::new(),
         tier: Tier::Landlock,
     };
-    Done { ended, shell: "bash", changed: Vec::new() }
+    Done { ended, shell: "bash", note: None, changed: Vec::new() }
 }
 
 #[test]
