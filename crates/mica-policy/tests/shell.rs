@@ -346,7 +346,7 @@ fn a_remembered_prefix_covers_no_option_that_carries_code() {
         "gcc a.c -wrapper sh,-c,id",
         "gcc a.c -fplugin=x.so",
         "eslint src --config x.js",
-        "bazel test --run_under='sh -c id' //x",
+        "bazel test --run_under='sh -c id' x",
     ];
     assert_eq!(wrong(&asked, Class::Ask), none, "what must be asked about");
     let covered = [
@@ -382,7 +382,7 @@ fn a_remembered_prefix_covers_no_option_that_carries_code() {
         "uv run pytest -x",
         "helm template x",
         "eslint src",
-        "bazel test //x",
+        "bazel test x",
     ];
     assert_eq!(wrong(&covered, Class::Safe), none, "what stays covered");
 }

@@ -170,8 +170,12 @@ impl ShellGate {
         &self.given
     }
 
+    fn tables(&self) -> Result<&ShellRules, String> {
+        (**self.rules).as_ref().map_err(Clone::clone)
+    }
+
     fn judge_at(&self, place: &Place, command: &str, mode: Mode) -> Result<Judgement, String> {
-        let mut rules = (**self.rules).as_ref().map_err(Clone::clone)?.clone();
+        let mut rules = self.tables()?.clone();
         self.given.remember_in(&mut rules);
         for remembered in self.approvals.list().iter().filter_map(Remembered::of) {
             rules.remember(remembered);
@@ -181,7 +185,7 @@ impl ShellGate {
 
     /// What the tables propose to remember of a yes to a call, whatever is allowed already.
     fn proposed(&self, args: &Args, command: &str) -> Result<Option<Prefix>, String> {
-        let rules = (**self.rules).as_ref().map_err(Clone::clone)?;
+        let rules = self.tables()?;
         Ok(self.place_of(args)?.judge(command, rules, Mode::Edit).remember)
     }
 
@@ -218,7 +222,7 @@ impl ShellGate {
                     format!("The command was not run: {} Do not try to get around it.", judged.reason);
                 return Ok(Verdict::Deny { reason, rule });
             }
-            Class::Ask if !self.given.allows(command, &judged) => Some(judged.reason),
+            Class::Ask if !self.given.allows(command, &judged, self.tables()?) => Some(judged.reason),
             Class::Ask | Class::Safe => None,
         };
         let mode = self.mode.get();
