@@ -138,6 +138,10 @@ impl Options {
 
     /// What a name means by a pattern of the table.
     fn pattern(&self, name: &str) -> Option<(Effect, &String)> {
+        // What is written out counts more.
+        if self.knows(name) {
+            return None;
+        }
         self.maps().into_iter().find_map(|(effect, map)| {
             let (_, because) = map.iter().find(|(known, _)| known.contains('*') && fits(known, name))?;
             Some((effect, because))
