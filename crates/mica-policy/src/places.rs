@@ -4,7 +4,8 @@
 //! read it, so that what one refuses another does not hand out.
 //!
 //! Invariant: a name counts however it is spelled on a disk that does not tell the spellings apart: upper case, invisible
-//! letters, dots and blanks at the end, the short names of old disks. A disk that does tell them apart loses little by it.
+//! letters, dots and blanks at the end, the short names of old disks; and a copy that an editor left counts as its original.
+//! A disk that does tell them apart loses little by it.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -12,6 +13,9 @@ use std::sync::{Arc, LazyLock};
 use serde::Deserialize;
 
 const BUILTIN: &str = include_str!("../rules/places.toml");
+
+/// What the names of copies end with.
+const COPIES: [&str; 7] = ["~", ".bak", ".old", ".orig", ".save", ".backup", ".copy"];
 
 static READ: LazyLock<Result<Arc<Places>, BadPlaces>> = LazyLock::new(|| Places::read(BUILTIN).map(Arc::new));
 
@@ -104,14 +108,16 @@ impl Places {
     /// Whether a file of this name holds secrets.
     pub fn is_secret_name(&self, name: &str) -> bool {
         let name = self.meant(name);
-        !self.not_secret.iter().any(|known| fits(known, &name))
-            && self.secret_names.iter().any(|secret| fits(secret, &name))
+        let original = original(&name);
+        let names = [&*name, original];
+        let is_any = |known: &[String]| known.iter().any(|known| names.iter().any(|name| fits(known, name)));
+        is_any(&self.secret_names) && !is_any(&self.not_secret)
     }
 
     /// Whether a file of this name is a list of variables.
     pub fn lists_variables(&self, name: &str) -> bool {
         let name = self.meant(name);
-        self.is_secret_name(&name) && self.variable_files.iter().any(|known| fits(known, &name))
+        self.is_secret_name(&name) && self.variable_files.iter().any(|known| fits(known, original(&name)))
     }
 
     /// Whether a path is, or is in, something that no tool and no command may write.
@@ -163,6 +169,24 @@ pub fn fold(name: &str) -> Cow<'_, str> {
     let cut = lower.find(':').filter(|at| *at > 0).unwrap_or(lower.len());
     let trimmed = lower.get(..cut).unwrap_or(&lower).trim_end_matches(['.', ' ']);
     if trimmed.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(trimmed.to_owned()) }
+}
+
+/// The name of the file that a copy was made of: what editors and people put around it is taken away.
+fn original(name: &str) -> &str {
+    let mut name = name;
+    // Each round makes the name shorter.
+    loop {
+        let locked = name.strip_prefix('#').and_then(|inner| inner.strip_suffix('#'));
+        let copied = || COPIES.iter().find_map(|ending| name.strip_suffix(ending));
+        let numbered = || {
+            let (before, number) = name.rsplit_once(".~")?;
+            number.bytes().all(|digit| digit.is_ascii_digit()).then_some(before)
+        };
+        match locked.or_else(copied).or_else(numbered).filter(|inner| !inner.is_empty()) {
+            Some(inner) => name = inner,
+            None => return name,
+        }
+    }
 }
 
 /// Letters that some disks leave out when they compare names.

@@ -9,6 +9,7 @@
 mod gate;
 mod headless;
 mod host;
+mod person;
 mod rule;
 mod subject;
 
@@ -87,8 +88,17 @@ impl RuleSet {
         decides
     }
 
+    /// Whether a call would have been allowed by a pattern of tools, if it were not for a person to answer.
+    fn waves_through(&self, tool: &str) -> bool {
+        let allows = |(action, rule): &(Action, Rule)| *action == Action::Allow && rule.names(tool);
+        self.rules.iter().any(allows)
+    }
+
     fn fits(&self, action: Action, rule: &Rule, tool: &str, args: &Args) -> bool {
         if !rule.names(tool) {
+            return false;
+        }
+        if action == Action::Allow && person::is_for(tool) && !rule.is_about(tool) {
             return false;
         }
         let Some(pattern) = rule.argument() else { return true };

@@ -256,6 +256,17 @@ impl ShellRules {
         places.is_secret_name(name) || places.is_secret_folder(name)
     }
 
+    /// Whether a command may start others that its words name. Those that nobody knows may.
+    fn starts_others(&self, name: &str) -> bool {
+        const ALONE: [&str; 9] = ["git", "git-config", "sed", "grep", "rg", "dd", "kill", "remote", "tar"];
+        let base = name.rsplit('/').next().unwrap_or(name);
+        let Some(spec) = self.tables.of(name).or_else(|| self.tables.of(base)) else { return true };
+        match &spec.special {
+            Some(special) => !ALONE.contains(&special.as_str()),
+            None => spec.sub.is_empty() && matches!(spec.effect, Effect::Run | Effect::Unknown),
+        }
+    }
+
     /// The commands that are known and what happens with them when their options say nothing else, sorted.
     pub fn known(&self) -> Vec<(Class, &str)> {
         let class = |effect| match effect {

@@ -336,8 +336,8 @@ fn from_flags(flags: &RunFlags) -> Result<Table> {
     Ok(table)
 }
 
-/// Puts `over` over `under`: tables value by value; lists of endpoints one after the other, the stronger first; other
-/// lists whole.
+/// Puts `over` over `under`: tables value by value; lists of endpoints one after the other, the stronger first; lists of
+/// what is denied together, for what one layer forbids another does not take back; other lists whole.
 fn merge(under: &mut Table, over: &Table) {
     for (key, value) in over {
         match (under.get_mut(key), value) {
@@ -346,6 +346,10 @@ fn merge(under: &mut Table, over: &Table) {
                 let mut all = over.clone();
                 all.append(under);
                 *under = all;
+            }
+            (Some(Value::Array(under)), Value::Array(over)) if key == "deny" => {
+                let new: Vec<Value> = over.iter().filter(|rule| !under.contains(rule)).cloned().collect();
+                under.extend(new);
             }
             _ => {
                 under.insert(key.clone(), value.clone());

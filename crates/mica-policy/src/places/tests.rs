@@ -53,6 +53,22 @@ fn secrets_in_any_spelling() {
         (".ssh", true),
         ("id_ed25519", true),
         ("deploy/server.PEM", true),
+        (".env~", true),
+        (".env-production", true),
+        (".env_old", true),
+        (".ENV.BAK~", true),
+        ("id_rsa~", true),
+        ("id_rsa.~12~", true),
+        ("#id_rsa#", true),
+        ("deploy/x.pem.bak", true),
+        ("x.pem.orig", true),
+        ("secrets.yml.old", true),
+        (".env.example~", false),
+        (".env.example.bak", false),
+        (".env-example", false),
+        ("notes.bak", false),
+        ("##", false),
+        ("~", false),
         (".env.example", false),
         (".ENV.EXAMPLE", false),
         ("environment.ts", false),
@@ -67,6 +83,7 @@ fn secrets_in_any_spelling() {
         assert_eq!(places.is_secret(path), secret, "{path:?}");
     }
     assert!(places.lists_variables(".env.local") && places.lists_variables("PROD.env"));
+    assert!(places.lists_variables(".env~") && places.lists_variables(".env-production"));
     assert!(!places.lists_variables(".env.example") && !places.lists_variables(".envrc"));
     assert!(!places.lists_variables("id_rsa"));
 }

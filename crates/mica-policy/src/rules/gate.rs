@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use mica_agent::hooks::Gated;
 use mica_agent::{Context, Hooks, Verdict};
 
-use super::{Action, RuleSet};
+use super::{Action, RuleSet, person};
 
 /// Judges every call by the rules of the run.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +23,12 @@ impl RuleGate {
 impl Hooks for RuleGate {
     async fn gate(&self, gated: &mut Gated<'_>, _: &Context) -> Verdict {
         let tool = &gated.spec.name;
-        let Some((action, rule)) = self.rules.judge(tool, &gated.args) else { return Verdict::Pass };
+        let Some((action, rule)) = self.rules.judge(tool, &gated.args) else {
+            return match person::instead(tool).filter(|_| self.rules.waves_through(tool)) {
+                Some(reason) => Verdict::Deny { reason: reason.to_owned(), rule: Some("plan".to_owned()) },
+                None => Verdict::Pass,
+            };
+        };
         let rule = format!("{action} {rule}");
         match action {
             Action::Allow => {

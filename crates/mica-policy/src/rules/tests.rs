@@ -113,6 +113,20 @@ fn what_cannot_be_seen_counts_against_the_call() {
 }
 
 #[test]
+fn no_pattern_of_tools_agrees_to_a_plan() {
+    let args = json!({ "plan": "x" });
+    for tool in ["exit_plan_mode", "enter_plan_mode"] {
+        for pattern in ["*", "*_plan_mode", "exit_plan_mod?", "*(x)"] {
+            assert_eq!(judge(&[(Action::Allow, pattern)], tool, &args), None, "{pattern}");
+        }
+        let denies = judge(&[(Action::Allow, tool), (Action::Deny, "*")], tool, &args);
+        assert_eq!(denies.as_deref(), Some("deny *"), "what denies needs no name");
+        let named = judge(&[(Action::Allow, "*"), (Action::Allow, tool)], tool, &args);
+        assert_eq!(named, Some(format!("allow {tool}")));
+    }
+}
+
+#[test]
 fn texts_that_are_no_rules() {
     for (text, expect) in [
         ("", "the rule is empty; it should look like file_write or file_write(src/**)"),

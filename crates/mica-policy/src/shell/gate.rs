@@ -170,8 +170,12 @@ impl ShellGate {
         &self.given
     }
 
+    fn tables(&self) -> Result<&ShellRules, String> {
+        (**self.rules).as_ref().map_err(Clone::clone)
+    }
+
     fn judge_at(&self, place: &Place, command: &str, mode: Mode) -> Result<Judgement, String> {
-        let mut rules = (**self.rules).as_ref().map_err(Clone::clone)?.clone();
+        let mut rules = self.tables()?.clone();
         self.given.remember_in(&mut rules);
         for remembered in self.approvals.list().iter().filter_map(Remembered::of) {
             rules.remember(remembered);
@@ -181,7 +185,7 @@ impl ShellGate {
 
     /// What the tables propose to remember of a yes to a call, whatever is allowed already.
     fn proposed(&self, args: &Args, command: &str) -> Result<Option<Prefix>, String> {
-        let rules = (**self.rules).as_ref().map_err(Clone::clone)?;
+        let rules = self.tables()?;
         Ok(self.place_of(args)?.judge(command, rules, Mode::Edit).remember)
     }
 
@@ -197,7 +201,7 @@ impl ShellGate {
             return Err(format!("its argument {} is no text.", self.argument));
         };
         let place = self.place_of(args)?;
-        let hosts = self.hosts_of(args)?;
+        let named = self.hosts_of(args)?;
         let judged = self
             .judge_at(&place, command, self.mode.get())
             .map_err(|reason| format!("the rules for commands cannot be read: {reason}."))?;
@@ -218,17 +222,19 @@ impl ShellGate {
                     format!("The command was not run: {} Do not try to get around it.", judged.reason);
                 return Ok(Verdict::Deny { reason, rule });
             }
-            Class::Ask if !self.given.allows(command, &judged) => Some(judged.reason),
+            Class::Ask if !self.given.allows(command, &judged, self.tables()?) => Some(judged.reason),
             Class::Ask | Class::Safe => None,
         };
+        let mode = self.mode.get();
+        // Hosts that nobody is asked about are still the network.
+        if mode != Mode::Edit && !named.is_empty() {
+            let reason = format!("The command was not run: commands reach no network in {mode} mode.");
+            return Ok(Verdict::Deny { reason, rule: Some(format!("mode.{mode}")) });
+        }
+        let hosts = self.not_granted(named);
         if hosts.is_empty() {
             let proposals = judged.remember.as_ref().map(proposals).unwrap_or_default();
             return Ok(asked.map_or(Verdict::Allow, |reason| Verdict::Ask { reason, rule, proposals }));
-        }
-        let mode = self.mode.get();
-        if mode != Mode::Edit {
-            let reason = format!("The command was not run: commands reach no network in {mode} mode.");
-            return Ok(Verdict::Deny { reason, rule: Some(format!("mode.{mode}")) });
         }
         if asked.is_none() && self.given.allows_everything() {
             return Ok(Verdict::Allow);
@@ -253,9 +259,9 @@ impl ShellGate {
         }
     }
 
-    /// The hosts of a call that a person is asked about.
+    /// The hosts that a call names.
     fn hosts_of(&self, args: &Args) -> Result<Vec<String>, String> {
-        let Some((argument, granted)) = &self.network else { return Ok(Vec::new()) };
+        let Some((argument, _)) = &self.network else { return Ok(Vec::new()) };
         let hosts = match args.get(argument) {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(hosts)) => hosts,
@@ -264,11 +270,15 @@ impl ShellGate {
         let texts: Option<Vec<&str>> = hosts.iter().map(Value::as_str).collect();
         let texts =
             texts.ok_or_else(|| format!("its argument {argument} has something in it that is no text."))?;
-        Ok(texts
-            .into_iter()
-            .filter(|host| !granted.iter().any(|known| known == host))
-            .map(str::to_owned)
-            .collect())
+        Ok(texts.into_iter().map(str::to_owned).collect())
+    }
+
+    /// Of these hosts, those that a person is asked about.
+    fn not_granted(&self, mut hosts: Vec<String>) -> Vec<String> {
+        if let Some((_, granted)) = &self.network {
+            hosts.retain(|host| !granted.contains(host));
+        }
+        hosts
     }
 }
 

@@ -74,9 +74,19 @@ impl Given {
     }
 
     /// Whether a command that would be asked about is allowed. What cannot be seen through may be what is denied.
-    pub(super) fn allows(&self, command: &str, judged: &Judgement) -> bool {
-        let is_seen = judged.split.is_plain() || self.denied.is_empty();
-        self.lines.iter().any(|line| line == command.trim()) || (self.everything && is_seen)
+    pub(super) fn allows(&self, command: &str, judged: &Judgement, rules: &ShellRules) -> bool {
+        self.lines.iter().any(|line| line == command.trim())
+            || (self.everything && (self.denied.is_empty() || self.is_seen(judged, rules)))
+    }
+
+    /// Whether every word that could make a command one that is denied is known.
+    fn is_seen(&self, judged: &Judgement, rules: &ShellRules) -> bool {
+        let could = |command: &str| {
+            let words = words(command);
+            self.denied.iter().any(|(_, wanted)| could_have(&words, wanted, rules))
+        };
+        judged.split.is_plain()
+            && judged.parts.iter().all(|part| part.rule != "opaque" && !could(&part.command))
     }
 }
 
@@ -108,6 +118,65 @@ fn has(command: &[String], wanted: &[String]) -> bool {
         }
     }
     next.is_none()
+}
+
+/// Whether a command could turn out to have the wanted words in it when those of its words are known that are not known
+/// yet. Before the first of them such a word counts where a command may begin; behind it, where the next word that is no
+/// option stands: `git commit -m "$X"` is not `git push`.
+fn could_have(command: &[String], wanted: &[String], rules: &ShellRules) -> bool {
+    let Some(name) = command.first() else { return false };
+    let starts_others = is_dynamic(name) || rules.starts_others(name);
+    // What these read becomes words at the end.
+    let fed = command.iter().any(|word| matches!(word.rsplit('/').next(), Some("xargs" | "parallel")));
+    let more = fed.then(|| "\u{2026}".to_owned());
+    let mut wanted = wanted.iter();
+    let mut next = wanted.next();
+    let (mut begun, mut passed, mut behind_option) = (false, false, false);
+    for (index, word) in command.iter().chain(&more).enumerate() {
+        let Some(want) = next else { return true };
+        let is_option = word.starts_with('-');
+        let base = word.rsplit('/').next().unwrap_or(word);
+        let may_be = if begun { !passed } else { index == 0 || starts_others };
+        if word == want || (!begun && base == want) {
+            next = wanted.next();
+            (begun, passed) = (true, false);
+        } else if may_be && is_dynamic(word) && could_be(word, want) {
+            if could_be(word, "") {
+                // All of it may be any number of words.
+                return true;
+            }
+            next = wanted.next();
+            (begun, passed) = (true, false);
+        } else if begun && !is_option && !behind_option {
+            passed = true;
+        }
+        behind_option = is_option;
+    }
+    next.is_none()
+}
+
+/// Whether a word, as it is shown, has something in it that is known only when it runs.
+fn is_dynamic(word: &str) -> bool {
+    word.contains(DYNAMIC) || word.contains("{}")
+}
+
+/// The signs of variables, substitutions and patterns.
+const DYNAMIC: [char; 5] = ['$', '\u{2026}', '*', '?', '['];
+
+/// Whether a word whose middle is not known could be another. What follows the name of a variable is not told apart from
+/// the name.
+fn could_be(word: &str, want: &str) -> bool {
+    let start = word.find(DYNAMIC).or_else(|| word.find("{}")).unwrap_or(0);
+    let named = word.contains('$') || word.contains("{}") || word.contains('[');
+    let end =
+        word.rfind(DYNAMIC).map_or(word.len(), |at| word.get(at..).map_or(at, |rest| at + first_len(rest)));
+    let before = word.get(..start).unwrap_or("");
+    let after = if named { "" } else { word.get(end..).unwrap_or("") };
+    want.len() >= before.len() + after.len() && want.starts_with(before) && want.ends_with(after)
+}
+
+fn first_len(text: &str) -> usize {
+    text.chars().next().map_or(0, char::len_utf8)
 }
 
 #[cfg(test)]

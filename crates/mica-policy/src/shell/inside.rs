@@ -22,17 +22,27 @@ fn word_stays(word: &str, dirs: &Dirs, facts: &ShellFacts<'_>) -> bool {
     }
     // `--file=x`, `-Dfile=x`, `a:b`, `a,b`, and `-Cx`.
     word.split(['=', ':', ',']).all(|piece| {
-        let glued = piece.starts_with('-').then(|| piece.find(['/', '~'])).flatten();
-        let path = glued.and_then(|at| piece.get(at..)).unwrap_or(piece);
-        if path.starts_with('~') {
-            return false;
+        if !piece.starts_with('-') {
+            return leads_inside(piece, dirs, facts);
         }
-        if path.starts_with('/') {
-            return is_inside(&tidied(path), facts);
-        }
-        let leads = path.contains('/') || path == "..";
-        !leads || dirs.known.iter().all(|dir| is_inside(&tidied(&format!("{dir}/{path}")), facts))
+        let is_long = piece.starts_with("--");
+        // How many letters the option has is not known here, so what looks like a path counts wherever it begins.
+        let path = piece.find(['/', '~']).and_then(|at| piece.get(at..));
+        let glued = piece.char_indices().nth(2).and_then(|(at, _)| piece.get(at..)).filter(|_| !is_long);
+        [path, glued].into_iter().flatten().all(|path| leads_inside(path, dirs, facts))
+            && (is_long || !piece.ends_with(".."))
     })
+}
+
+/// Whether a word is inside, if it is a path: any word may be the name of a folder, and of a link that leads elsewhere.
+fn leads_inside(path: &str, dirs: &Dirs, facts: &ShellFacts<'_>) -> bool {
+    if path.starts_with('~') {
+        return false;
+    }
+    if path.starts_with('/') {
+        return is_inside(&tidied(path), facts);
+    }
+    dirs.known.iter().all(|dir| is_inside(&tidied(&format!("{dir}/{path}")), facts))
 }
 
 fn is_inside(path: &str, facts: &ShellFacts<'_>) -> bool {

@@ -376,9 +376,7 @@ impl Judging<'_> {
     /// Judges by a table and arguments that were read.
     pub(super) fn given(&self, spec: &Spec, id: &str, given: &Given, around: &Around, found: &mut Found) {
         id.clone_into(&mut found.rule);
-        for (effect, because) in &given.effects {
-            self.effect(*effect, id, because, "", found);
-        }
+        self.of_options(spec, id, given, found);
         for (role, file) in &given.files {
             self.path(file, *role, false, around, found);
         }
@@ -408,8 +406,14 @@ impl Judging<'_> {
             given
         } else {
             again = Given { look: false, ..read_with(&spec.options, false, &given.operands) };
-            for (effect, because) in &again.effects {
-                self.effect(*effect, id, because, "", found);
+            self.of_options(spec, id, &again, found);
+            // `mvn test deploy`: what a later word says is done as well.
+            for word in again.operands.iter().skip(1).filter_map(Arg::literal) {
+                let named = |spec: &&Spec| spec.names.iter().any(|known| known == word);
+                if let Some(sub) = spec.sub.iter().find(named) {
+                    self.effect(sub.effect, &format!("{id} {word}"), &sub.because, &sub.instead, found);
+                    found.findings.iter_mut().for_each(|finding| finding.coverable = false);
+                }
             }
             for (role, file) in &again.files {
                 self.path(file, *role, false, around, found);
@@ -431,6 +435,7 @@ impl Judging<'_> {
         self.effect(effect, id, &spec.because, &spec.instead, found);
         self.operands(spec, given, around, found);
         if let Some(count) = spec.remember {
+            self.settings(id, &given.operands, found);
             let mut words: Vec<String> = id.split(' ').map(str::to_owned).collect();
             let named: Vec<&str> = given.operands.iter().take(count).filter_map(Arg::literal).collect();
             let plain = |word: &&str| {
@@ -440,6 +445,40 @@ impl Judging<'_> {
             if named.len() == count && named.iter().all(plain) {
                 words.extend(named.into_iter().map(str::to_owned));
                 found.prefix = Some(words);
+            }
+        }
+    }
+
+    /// What options add. A remembered approval was given without them, so it answers none of it.
+    fn of_options(&self, spec: &Spec, id: &str, given: &Given, found: &mut Found) {
+        let from = found.findings.len();
+        for (effect, because) in &given.effects {
+            self.effect(*effect, id, because, "", found);
+        }
+        if let Some(option) = given.strange.as_ref().filter(|_| spec.options.closed) {
+            let reason = format!("what the option {option} makes of {id} is not known");
+            found.add(Finding::ask("unknown-option", reason));
+        }
+        found.findings.iter_mut().skip(from).for_each(|finding| finding.coverable = false);
+    }
+
+    /// `NAME=value` among the operands, as `make` takes them: names that change what is run, and values that are more than
+    /// a word.
+    fn settings(&self, id: &str, operands: &[Arg], found: &mut Found) {
+        for operand in operands {
+            let Some((name, value)) = operand.literal().and_then(|text| text.split_once('=')) else {
+                continue;
+            };
+            let name = name.trim_end_matches([':', '+', '?', '!']);
+            if name.is_empty()
+                || !name.chars().all(|sign| sign.is_ascii_alphanumeric() || "_.-".contains(sign))
+            {
+                continue;
+            }
+            self.variables_of(&[(name.to_owned(), Arg::known(value))], found);
+            if value.chars().any(|sign| sign.is_whitespace() || "$`;|&<>(){}\"'\\=".contains(sign)) {
+                let reason = format!("{id} is given a value for {name} that may be a command");
+                found.add(Finding::ask("setting", reason).lasting());
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::spec::{Effect, Options, Role, Spec};
 use super::word::Arg;
+use crate::places::fits;
 
 /// What the arguments of a command say.
 #[derive(Debug, Default)]
@@ -15,6 +16,8 @@ pub(super) struct Given {
     pub(super) effects: Vec<(Effect, String)>,
     pub(super) tree: bool,
     pub(super) look: bool,
+    /// An option that the table does not have.
+    pub(super) strange: Option<String>,
     /// Words that may turn out to be options.
     pub(super) open: bool,
 }
@@ -63,6 +66,11 @@ pub(super) fn read_with(options: &Options, posix: bool, args: &[Arg]) -> Given {
         }
         let name = start.split('=').next().unwrap_or(start);
         let inline = (name.len() < start.len()).then(|| arg.after(name.len() + 1));
+        if let Some((effect, because)) = options.pattern(name) {
+            given.effects.push((effect, because.clone()));
+            given.options.push((name.to_owned(), inline));
+            continue;
+        }
         let long = name.starts_with("--") || options.knows(name) && name.len() > 2;
         if long {
             let meant = options.meant(name);
@@ -72,6 +80,7 @@ pub(super) fn read_with(options: &Options, posix: bool, args: &[Arg]) -> Given {
                 inline => inline,
             };
             if meant.is_empty() {
+                given.strange.get_or_insert_with(|| name.to_owned());
                 given.options.push((name.to_owned(), value.clone()));
             }
             for name in meant {
@@ -97,6 +106,9 @@ fn bundle<'a>(options: &Options, arg: &Arg, rest: &mut impl Iterator<Item = &'a 
             options.note(&name, value, given);
             return;
         }
+        if !options.knows(&name) {
+            given.strange.get_or_insert_with(|| start.to_owned());
+        }
         options.note(&name, None, given);
     }
     if arg.pieces.len() > 1 {
@@ -105,8 +117,8 @@ fn bundle<'a>(options: &Options, arg: &Arg, rest: &mut impl Iterator<Item = &'a 
 }
 
 impl Options {
-    fn lists(&self) -> [&Vec<String>; 5] {
-        [&self.value, &self.read, &self.write, &self.tree, &self.look]
+    fn lists(&self) -> [&Vec<String>; 6] {
+        [&self.value, &self.flag, &self.read, &self.write, &self.tree, &self.look]
     }
 
     fn maps(&self) -> [(Effect, &std::collections::BTreeMap<String, String>); 5] {
@@ -122,6 +134,18 @@ impl Options {
     fn knows(&self, name: &str) -> bool {
         self.lists().iter().any(|list| list.iter().any(|known| known == name))
             || self.maps().iter().any(|(_, map)| map.contains_key(name))
+    }
+
+    /// What a name means by a pattern of the table.
+    fn pattern(&self, name: &str) -> Option<(Effect, &String)> {
+        // What is written out counts more.
+        if self.knows(name) {
+            return None;
+        }
+        self.maps().into_iter().find_map(|(effect, map)| {
+            let (_, because) = map.iter().find(|(known, _)| known.contains('*') && fits(known, name))?;
+            Some((effect, because))
+        })
     }
 
     /// The options a name may stand for: itself, or all that begin with it.

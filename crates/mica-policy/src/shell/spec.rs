@@ -51,6 +51,9 @@ pub(super) struct Options {
     /// A value that matters to nobody.
     #[serde(default)]
     pub(super) value: Vec<String>,
+    /// Without a value, or with one behind `=`, that matters to nobody.
+    #[serde(default)]
+    pub(super) flag: Vec<String>,
     #[serde(default)]
     pub(super) read: Vec<String>,
     #[serde(default)]
@@ -61,7 +64,10 @@ pub(super) struct Options {
     /// Makes it look only.
     #[serde(default)]
     pub(super) look: Vec<String>,
-    /// Why they change the effect.
+    /// Whether a remembered approval covers no options but those that are written here.
+    #[serde(default)]
+    pub(super) closed: bool,
+    /// Why they change the effect. A `*` stands for any letters, in what is written in one word (`-Dexec.*`).
     #[serde(default)]
     pub(super) change: BTreeMap<String, String>,
     #[serde(default)]

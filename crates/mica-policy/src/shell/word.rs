@@ -123,7 +123,8 @@ enum Token {
     Part(Part),
 }
 
-/// The words that braces make of one. None when there are too many to look at.
+/// The words that braces make of one. None when there are too many to look at, or when a word of them has another variable
+/// in it than was read: braces come first, so `{$,x}HOME` has `$HOME` in it, and `$a{b,c}` has `$ab`.
 pub(super) fn braces(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
     let mut tokens = Vec::new();
     for part in parts {
@@ -133,7 +134,22 @@ pub(super) fn braces(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
         }
     }
     let expanded = alternatives(&tokens, 0)?;
+    if expanded.len() > 1 && expanded.iter().any(|word| names_anew(word)) {
+        return None;
+    }
     Some(expanded.into_iter().map(joined).collect())
+}
+
+/// Whether signs that came together may be the name of a variable.
+fn names_anew(word: &[Token]) -> bool {
+    let grows = |before: &Token, after: &Token| match (before, after) {
+        (Token::Sign('$'), _) => true,
+        (Token::Part(Part::Parameter { quoted: false, .. }), Token::Sign(sign)) => {
+            sign.is_ascii_alphanumeric() || *sign == '_'
+        }
+        _ => false,
+    };
+    word.windows(2).any(|pair| matches!(pair, [before, after] if grows(before, after)))
 }
 
 fn joined(tokens: Vec<Token>) -> Vec<Part> {

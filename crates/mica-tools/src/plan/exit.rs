@@ -75,7 +75,7 @@ impl Tool for ExitPlanMode {
         let place =
             file.as_ref().map(|file| format!(" It is kept in {}.", file.display())).unwrap_or_default();
         let text = format!(
-            "The person agrees to the plan.{place} The mode is edit, from this call on: carry the plan out now, step by \
+            "The plan is agreed to, by the person or by a rule of theirs that names {NAME}.{place} The mode is edit, from this call on: carry the plan out now, step by \
              step, and check it as the plan says. Where you must depart from it, say so."
         );
         Ok(ToolOutput::text(text).with_details(json!({ "mode": Mode::Edit, "plan": file })))

@@ -9,6 +9,7 @@ use mica_agent::{Args, Context, Hooks, Preview, Verdict};
 use mica_ai::message::ToolCall;
 use mica_ai::{Dialect, Model};
 use mica_policy::mode::ModeSwitch;
+use mica_policy::{Action, RuleGate, RuleSet};
 use serde_json::{Value, json};
 
 use super::*;
@@ -58,6 +59,10 @@ impl Stage {
 
     /// What the gate says about a call, and the arguments that it leaves.
     async fn gate(&self, tool: &dyn Tool, args: Value) -> (String, Value) {
+        self.gates(&PlanGate::new(self.planning.clone()), tool, args).await
+    }
+
+    async fn gates(&self, gate: &dyn Hooks, tool: &dyn Tool, args: Value) -> (String, Value) {
         let model = mica_testkit::ScriptedModel::new(mica_testkit::Scenario::new());
         let cx = Context::new(Arc::new(model), Arc::new(Model::assumed("scripted", Dialect::Chat)));
         let spec = tool.spec();
@@ -68,7 +73,7 @@ impl Stage {
         };
         let Value::Object(args) = args else { unreachable!() };
         let mut gated = Gated { call: &call, spec, args };
-        let verdict = match PlanGate::new(self.planning.clone()).gate(&mut gated, &cx).await {
+        let verdict = match gate.gate(&mut gated, &cx).await {
             Verdict::Deny { reason, .. } => reason,
             other => format!("{other:?}"),
         };
@@ -134,6 +139,29 @@ async fn what_is_presented_is_the_plan_that_was_changed_last() {
 }
 
 #[tokio::test]
+async fn who_allows_everything_has_not_read_the_plan() {
+    let stage = stage(Mode::Plan);
+    let (enter, exit) =
+        (EnterPlanMode::new(stage.planning.clone()), ExitPlanMode::new(stage.planning.clone()));
+    let plan = json!({ "plan": "# Retries" });
+    let rules = |rules: &[&str]| {
+        let set = rules.iter().fold(RuleSet::default(), |set, rule| set.and(Action::Allow, rule).unwrap());
+        RuleGate::new(set)
+    };
+    // No opinion: the tool says that a person is asked.
+    assert_eq!(exit.spec().approval, mica_agent::Approval::Needed);
+    assert_eq!(stage.gates(&rules(&["*"]), &exit, plan.clone()).await.0, "Pass");
+    assert_eq!(stage.gates(&rules(&["*", "exit_plan_mode"]), &exit, plan).await.0, "Allow");
+    // What nobody could end is not begun.
+    let title = json!({ "title": "Retries" });
+    let refused = "The mode stays as it is: calls are allowed beforehand in this run, and only a person can agree to a plan. \
+                   Say in a few words what you intend, and go on as far as the mode lets you.";
+    assert_eq!(stage.gates(&rules(&["*"]), &enter, title.clone()).await.0, refused);
+    assert_eq!(stage.gates(&rules(&["file_write"]), &enter, title.clone()).await.0, "Pass");
+    assert_eq!(stage.gates(&rules(&["*", "enter_plan_mode"]), &enter, title).await.0, "Allow");
+}
+
+#[tokio::test]
 async fn a_plan_in_words_is_kept_in_a_file() {
     let stage = stage(Mode::Plan);
     let tool = ExitPlanMode::new(stage.planning.clone());
@@ -184,12 +212,9 @@ async fn without_files_the_plan_is_said() {
         stage.gate(&tool, json!({})).await.0,
         "There is no plan yet. Give it as `plan` of exit_plan_mode."
     );
-    assert!(
-        call(&tool, json!({ "plan": "x" }))
-            .await
-            .unwrap()
-            .starts_with("The person agrees to the plan. The mode")
-    );
+    assert!(call(&tool, json!({ "plan": "x" })).await.unwrap().starts_with(
+        "The plan is agreed to, by the person or by a rule of theirs that names exit_plan_mode. The mode"
+    ));
     assert_eq!(stage.switch.mode(), Mode::Edit);
 }
 

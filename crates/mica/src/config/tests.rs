@@ -45,6 +45,16 @@ fn endpoints_of_all_layers_are_kept_the_stronger_first() {
 }
 
 #[test]
+fn what_one_layer_denies_another_does_not_take_back() {
+    let config = config(&[
+        ("user", "deny = [\"shell(git push)\", \"web_fetch\"]"),
+        ("project", "deny = [\"web_fetch\", \"file_write(x)\"]"),
+        ("flags", "deny = []"),
+    ]);
+    assert_eq!(config.values().unwrap().deny, ["shell(git push)", "web_fetch", "file_write(x)"]);
+}
+
+#[test]
 fn a_mistake_is_told_with_the_layer_it_is_in() {
     let error = config(&[("built in", BUILT_IN), ("the user's file", "modle = \"a\"")]).values().unwrap_err();
     let text = format!("{error:#}");

@@ -103,7 +103,12 @@ fn the_network_is_asked_about() {
     check(Mode::Edit, &with("ls", json!(["repo.example.org", "example.org"])), "ask network");
     check(Mode::Edit, &with("mvn test", json!(["example.org"])), "ask network");
     check(Mode::Edit, &with("sudo ls", json!(["example.org"])), "deny floor.sudo");
-    check(Mode::Plan, &with("ls", json!(["example.org"])), "deny mode.plan");
+    for (mode, rule) in [(Mode::Plan, "deny mode.plan"), (Mode::Ask, "deny mode.ask")] {
+        check(mode, &with("ls", json!(["example.org"])), rule);
+        // A host that nobody is asked about in edit mode.
+        check(mode, &with("ls", json!(["repo.example.org"])), rule);
+        check(mode, &with("ls", json!([])), "allow");
+    }
     for strange in [json!("example.org"), json!([1]), json!({})] {
         check(Mode::Edit, &with("ls", strange), "deny -");
     }
