@@ -343,6 +343,8 @@ impl Tasks {
     /// Takes a task back that was begun and came to nothing. Nobody is told of it, and its id is not given again.
     pub fn withdraw(&self, feed: Feed) {
         locked(&self.shared.table).tasks.retain(|_, task| task.id != *feed.id());
+        // Only now: this is an end, and the table would tell it.
+        drop(feed);
     }
 
     /// All that are known, in the order they began.
