@@ -587,9 +587,8 @@ async fn a_task_of_a_subagent_ends_with_it_and_has_an_id_of_its_own() {
         stage.server.captured().iter().map(|request| request.json["messages"].to_string()).collect();
     let own = requests.last().unwrap();
     assert!(own.contains("shell-1") && own.contains("shell-3 (") && !own.contains("shell-2"), "{own}");
-    let theirs =
-        requests.iter().filter(|request| request.contains("serve it") && !request.contains("begin\\n"));
-    assert!(theirs.last().unwrap().contains("shell-2 ("), "{requests:?}");
+    let mut theirs = requests.iter().filter(|request| request.contains("\"content\":\"serve it"));
+    assert!(theirs.next_back().unwrap().contains("shell-2 ("), "{requests:?}");
 }
 
 #[tokio::test]
