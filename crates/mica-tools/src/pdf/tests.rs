@@ -84,7 +84,7 @@ fn one_large_table_for_many_pages_costs_no_more_than_one() {
 
 #[test]
 fn places_in_streams_of_objects_may_be_anywhere() {
-    let packed = stream("/Type /ObjStm /N 2 /First 4294967295", b"7 1e300 8 99999999999999999999 << >>");
+    let packed = stream("/Type /ObjStm /N 2 /First 4294967295", b"7 99999999999999999999 8 0 << >>");
     let bytes = document(&[b"<< /Type /Catalog /Pages 7 0 R >>".to_vec(), packed]);
     assert_eq!(all(&bytes), Err(PdfError::NoPages));
 }
