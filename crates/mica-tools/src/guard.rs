@@ -38,7 +38,7 @@ pub(crate) fn guard(place: &Place) -> Result<Guard, FileError> {
     }
     let name = place.relative.file_name().unwrap_or_default().to_string_lossy();
     // A folder that is called like a secret file, such as `credentials`, is a folder.
-    if place.found != Found::Folder && (place.alias || places.is_secret_name(&name)) {
+    if place.alias || (place.found != Found::Folder && places.is_secret_name(&name)) {
         return Ok(if places.lists_variables(&name) { Guard::Variables } else { Guard::Secret });
     }
     if places.is_guarded(&place.relative.to_string_lossy()) {
@@ -47,11 +47,12 @@ pub(crate) fn guard(place: &Place) -> Result<Guard, FileError> {
     Ok(Guard::Free)
 }
 
-/// Whether the words of a path name a secret, wherever links then lead.
-pub(crate) fn names_secret(given: &str) -> Result<bool, FileError> {
+/// Whether the words of a path name a secret, wherever links then lead. What is a folder is not named like a file: else all
+/// files below it would be secrets, too.
+pub(crate) fn names_secret(given: &str, found: Found) -> Result<bool, FileError> {
     let places = names()?;
     let given = given.trim_end_matches('/');
-    Ok(places.is_secret(given))
+    Ok(if found == Found::Folder { places.is_in_secret_folder(given) } else { places.is_secret(given) })
 }
 
 /// The table.

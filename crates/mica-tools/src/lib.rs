@@ -100,7 +100,9 @@ pub use resolve::{Found, Place};
 pub use shell::{Ground, Shell, ShellSettings};
 pub use subagent::{CreateSubagent, Profile, Profiles, Subagent, Subagents};
 pub use task_output::TaskOutput;
-pub use tasks::{Ending, Feed, TaskError, TaskId, TaskInfo, TaskKind, TaskLimits, TaskState, Tasks};
+pub use tasks::{
+    Ending, Feed, TaskError, TaskId, TaskInfo, TaskKind, TaskLimits, TaskState, Tasks, WeakTasks,
+};
 pub use todo_write::{Todo, TodoStatus, TodoWrite, Todos};
 pub use workspace::{Durability, Workspace};
 

@@ -258,7 +258,8 @@ fn fit(text: &str, range: Range<usize>, old: &str, new: &str, tolerance: Toleran
     };
     // The quotation ended with a line end that the file's last line does not have.
     let unended = tolerance > Tolerance::LineEndings && old.ends_with('\n') && !place.ends_with('\n');
-    let new = if unended { new.strip_suffix('\n').map_or(new.clone(), str::to_owned) } else { new };
+    let stripped = || new.strip_suffix("\r\n").or_else(|| new.strip_suffix('\n')).map(str::to_owned);
+    let new = unended.then(stripped).flatten().unwrap_or(new);
     Some(Replacement { range, new })
 }
 

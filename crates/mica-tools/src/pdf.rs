@@ -130,31 +130,40 @@ pub struct Pages {
 /// # Errors
 /// [`PdfError`] when there is no text to read.
 pub fn read(bytes: &[u8], first: usize, last: usize, budget: &mut Budget<'_>) -> Result<Pages, PdfError> {
-    let mut document = Document::open(bytes, budget);
+    let document = Document::open(bytes, budget);
     if document.is_encrypted() {
         return Err(PdfError::Encrypted);
     }
-    let pages = document.pages(budget);
-    if pages.is_empty() {
+    // All are counted first: reading some may take all that is left of the bounds.
+    let total = document.pages(budget, &mut |_, _| true);
+    if total == 0 {
         return Err(PdfError::NoPages);
     }
-    let mut found = Pages { total: pages.len(), ..Pages::default() };
-    if first > pages.len() {
-        return Err(PdfError::Behind(pages.len()));
+    if first > total {
+        return Err(PdfError::Behind(total));
     }
+    let mut found = Pages { total, ..Pages::default() };
     let mut room = budget.bounds.text;
-    for (index, page) in pages.iter().enumerate().take(last).skip(first.saturating_sub(1)) {
-        let mut page = content::text(&mut document, page, room, budget);
+    let mut number = 0;
+    document.pages(budget, &mut |page, budget| {
+        number += 1;
+        if number < first {
+            return true;
+        }
+        if number > last {
+            return false;
+        }
+        let mut page = content::text(&document, page, room, budget);
         found.unknown += page.unknown;
         room = room.saturating_sub(page.text.len());
         let kept = page.text.trim_end().len();
         page.text.truncate(kept);
-        found.pages.push((index + 1, page.text));
-        if room == 0 || budget.is_over() {
-            found.cut = true;
-            break;
-        }
-    }
+        found.pages.push((number, page.text));
+        found.cut = room == 0 || budget.is_over();
+        !found.cut && number < last
+    });
+    // Nothing is read once the bounds were reached by counting alone.
+    found.cut |= budget.is_over();
     Ok(found)
 }
 

@@ -31,6 +31,17 @@ pub trait Modes: Send + Sync {
     fn set(&self, mode: Mode) -> Result<(), String>;
 }
 
+/// What a subagent is told of the mode it is in: it writes no plan, it answers whoever sent it.
+pub fn subagent_section(mode: Mode) -> String {
+    let may = match mode {
+        Mode::Ask | Mode::Plan => {
+            "look at whatever you need, and answer what you were asked. Nothing can be changed."
+        }
+        Mode::Edit => "what you were asked for can be done.",
+    };
+    format!("The mode is {}: {may}", mode.name())
+}
+
 /// What planning needs: the mode, and where plans are written. Cheap to clone.
 #[derive(Clone)]
 pub struct Planning {

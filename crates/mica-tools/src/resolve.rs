@@ -171,7 +171,7 @@ impl Folders<'_> {
             Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
             Err(error) => return Err(FileError::io("look at", given, error)),
         };
-        let alias = guard::names_secret(given)?;
+        let alias = guard::names_secret(given, found)?;
         let place = Place { base: base.to_owned(), relative, reach, found, alias };
         if given.ends_with('/') && matches!(found, Found::File | Found::Other(_)) {
             return Err(FileError::NotAFolder { path: place.shown() });

@@ -9,6 +9,7 @@
 //! subagents that the run waits for.
 
 mod create;
+mod fence;
 mod profile;
 mod report;
 
@@ -17,6 +18,7 @@ use mica_agent::{Agent, RunId, ToolError};
 use mica_ai::id::CallId;
 
 pub use create::{CreateSubagent, NAME};
+pub use fence::fenced;
 pub use profile::{ModelWish, Profile, ProfileError, Profiles, ToolWish};
 pub use report::{Report, changed_files};
 
@@ -24,7 +26,8 @@ pub use report::{Report, changed_files};
 ///
 /// Contract: every one is made afresh, also one that goes on with an earlier conversation: no tool, nothing read and no
 /// window is shared with the agent that sends it or with another one. Its tools are those that [`Profile::allows`]. What
-/// holds for the agent that sends it holds for it: the mode, the rules, the limits.
+/// holds for the agent that sends it holds for it: the mode, the rules, the limits. One whose profile does not work in the
+/// background is not made for it.
 #[async_trait]
 pub trait Subagents: Send + Sync {
     /// Makes one.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
 use mica_context::spill::{Clock, SpillFolder};
@@ -195,17 +195,33 @@ pub struct Tasks {
     shared: Arc<Shared>,
 }
 
+/// Tasks of a session for those who look at them, and do not keep them going.
+#[derive(Clone)]
+pub struct WeakTasks {
+    shared: Weak<Shared>,
+}
+
+impl WeakTasks {
+    /// The tasks, while somebody has them.
+    pub fn upgrade(&self) -> Option<Tasks> {
+        self.shared.upgrade().map(|shared| Tasks { shared })
+    }
+}
+
 struct Shared {
     logs: Logs,
     limits: TaskLimits,
+    numbers: Numbers,
     table: Mutex<Table>,
 }
+
+/// The last number that was given, once one was. All tables of a session count on from it.
+type Numbers = Arc<Mutex<Option<u64>>>;
 
 #[derive(Default)]
 struct Table {
     /// By number, so in the order they began.
     tasks: BTreeMap<u64, Arc<Task>>,
-    last: Option<u64>,
     is_closed: bool,
 }
 
@@ -247,8 +263,24 @@ impl Drop for Shared {
 impl Tasks {
     /// A table whose logs go to a folder, which tools should be able to read.
     pub fn new(folder: Arc<SpillFolder>, clock: Clock, limits: TaskLimits) -> Self {
-        let logs = Logs { folder, clock };
-        Self { shared: Arc::new(Shared { logs, limits, table: Mutex::default() }) }
+        Self::counting(Logs { folder, clock }, limits, Numbers::default())
+    }
+
+    fn counting(logs: Logs, limits: TaskLimits, numbers: Numbers) -> Self {
+        Self { shared: Arc::new(Shared { logs, limits, numbers, table: Mutex::default() }) }
+    }
+
+    /// Makes tables for others in the same session. Their tasks are their own; logs are in the same folder, and no id is
+    /// given by two tables. What makes them keeps no task going.
+    pub fn others(&self) -> impl Fn() -> Self + Send + Sync + 'static {
+        let Shared { logs, limits, numbers, .. } = &*self.shared;
+        let (logs, limits, numbers) = (logs.clone(), *limits, Arc::clone(numbers));
+        move || Self::counting(logs.clone(), limits, Arc::clone(&numbers))
+    }
+
+    /// The same tasks, for those who only look.
+    pub fn downgrade(&self) -> WeakTasks {
+        WeakTasks { shared: Arc::downgrade(&self.shared) }
     }
 
     /// A transcript of something that is no task, with a log in the same folder when it needs one.
@@ -283,8 +315,12 @@ impl Tasks {
         if running.len() >= self.shared.limits.running {
             return Err(TaskError::TooMany { running });
         }
-        let number = table.last.unwrap_or_else(|| last_number(&logs.folder)) + 1;
-        table.last = Some(number);
+        let number = {
+            let mut last = locked(&self.shared.numbers);
+            let number = last.unwrap_or_else(|| last_number(&logs.folder)) + 1;
+            *last = Some(number);
+            number
+        };
         let id = TaskId(format!("{kind}-{number}"));
         let mut transcript = Transcript::new(self.shared.limits.ends, logs.clone(), id.as_str());
         // Now, so that the number is taken on disk, too: a session that is opened again counts on from there.
@@ -302,6 +338,13 @@ impl Tasks {
         });
         table.tasks.insert(number, Arc::clone(&task));
         Ok(Feed::new(task))
+    }
+
+    /// Takes a task back that was begun and came to nothing. Nobody is told of it, and its id is not given again.
+    pub fn withdraw(&self, feed: Feed) {
+        locked(&self.shared.table).tasks.retain(|_, task| task.id != *feed.id());
+        // Only now: this is an end, and the table would tell it.
+        drop(feed);
     }
 
     /// All that are known, in the order they began.
@@ -327,6 +370,15 @@ impl Tasks {
         let (text, left_out, next) = (part.text, part.left_out, work.transcript.total());
         let changed = std::mem::take(&mut work.changed);
         Ok(Reading { task: TaskInfo { state, ..info }, text, left_out, rest, next, changed })
+    }
+
+    /// What a task printed, as far as it is kept, for whoever is not its reader: nothing counts as told by it, neither the
+    /// end nor the files that it changed.
+    ///
+    /// # Errors
+    /// [`TaskError::Unknown`].
+    pub fn peek(&self, id: &str) -> Result<String, TaskError> {
+        Ok(locked(&self.find(id)?.work).transcript.since(0).text)
     }
 
     /// Waits for news or the end, as long as it is given. Returns early, without an error, when `cancel` fires.

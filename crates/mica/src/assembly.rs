@@ -8,6 +8,7 @@ use mica_agent::Hooks;
 use mica_ai::ToolResult;
 use mica_ai::message::ToolCall;
 use mica_context::compact::{FileFact, FileFacts, NamedArguments};
+use mica_context::keeper::TurnSections;
 use mica_context::section::{Rendered, ToolNames};
 use mica_context::spill::{Clock, SpillLimits};
 use mica_context::{Spill, SpillFolder, WindowKeeper};
@@ -18,7 +19,7 @@ use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable, PlanFolder};
 use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{RuleGate, RuleSet};
 use mica_policy::validate::SchemaGate;
-use mica_tools::subagent;
+use mica_tools::{plan, subagent};
 
 use crate::approvals::KeptApprovals;
 use crate::equipment::people::People;
@@ -97,7 +98,7 @@ impl Shared {
         hooks
     }
 
-    /// What keeps the window of an agent. With an undo, it is told what was taken back.
+    /// What keeps the window of the agent that a person talks with. With an undo, it is told what was taken back.
     pub fn window(
         &self,
         makes: &Arc<Makes>,
@@ -111,9 +112,23 @@ impl Shared {
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
         };
+        self.window_with(Arc::new(sections), keeper)
+    }
+
+    /// What keeps the window of a subagent. It makes no plans and no list: it answers whoever sent it.
+    pub fn window_of_subagent(&self, makes: &Arc<Makes>, keeper: Option<&Keeper>) -> Arc<WindowKeeper> {
+        let (turn, mode) = (Arc::clone(makes), self.mode.clone());
+        let sections = move |_: &ToolNames| {
+            let mode = plan::subagent_section(mode.get());
+            vec![Rendered::turn("turn", turn.turn()), Rendered::turn("mode", Some(mode))]
+        };
+        self.window_with(Arc::new(sections), keeper)
+    }
+
+    fn window_with(&self, sections: TurnSections, keeper: Option<&Keeper>) -> Arc<WindowKeeper> {
         let mut window = WindowKeeper::new(Arc::clone(&self.clock))
             .files(Arc::new(Files::default()))
-            .turn_sections(Arc::new(sections));
+            .turn_sections(sections);
         if let Some(keeper) = keeper {
             window = window.journal(Arc::new(keeper.clone()));
         }

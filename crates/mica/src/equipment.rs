@@ -96,7 +96,7 @@ impl Equipment {
     /// # Errors
     /// Settings that do not fit.
     pub fn find(outfit: &Outfit<'_>, notices: &mut Vec<String>) -> Result<Self> {
-        let tasks = outfit.tasks()();
+        let tasks = outfit.tasks();
         let mut equipment = Self {
             capabilities: vec![background(&tasks)],
             hooks: Vec::new(),
@@ -128,10 +128,9 @@ impl Equipment {
 }
 
 impl Outfit<'_> {
-    /// Makes a table of tasks: the session has one, and each subagent its own.
-    fn tasks(&self) -> impl Fn() -> Tasks + Send + Sync + 'static {
-        let (logs, clock) = (Arc::clone(&self.logs), Arc::clone(&self.clock));
-        move || Tasks::new(Arc::clone(&logs), Arc::clone(&clock), TaskLimits::default())
+    /// The session's table of tasks. Those of subagents are made beside it, and give other ids.
+    fn tasks(&self) -> Tasks {
+        Tasks::new(Arc::clone(&self.logs), Arc::clone(&self.clock), TaskLimits::default())
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::inquiries::{Inquiries, Posed};
 use crate::keeping::Keeper;
-use crate::questions::Question;
+use crate::questions::{Asker, Question};
 use crate::render::question::Length;
 use crate::render::text::TextPrinter;
 use crate::surroundings::Surroundings;
@@ -99,7 +99,7 @@ pub async fn run(
                 Ok(given) => work.resume_waiting(Decisions::to(&waiting.asks, given)).await,
             }
         };
-        let asked = Some(Question { asks, reply });
+        let asked = Some(Question { asks, reply, asker: Asker::Suspended });
         // Large, and made once.
         left = Box::pin(attend(work, running, asked, printer, &mut terminal, &mut wants)).await?;
     }
@@ -192,12 +192,14 @@ async fn listen(
     // Questions that wait, the first until what was being typed is out of the way; and the one that is being answered.
     let mut next: VecDeque<Pending> = asked.map(Pending::Calls).into_iter().collect();
     let mut open: Option<Asked> = None;
+    // What was asked when the run was stopped. Whoever is not stopped by it still waits.
+    let mut stopped: Vec<Question> = Vec::new();
     if !next.is_empty() {
         terminal.put_aside();
     }
     loop {
         tokio::select! {
-            outcome = &mut running => return Ok((outcome?, left(open, next))),
+            outcome = &mut running => return Ok((outcome?, left(open, next, stopped))),
             pending = wanted(wants) => {
                 next.push_back(pending);
                 if open.is_none() && next.len() == 1 {
@@ -226,16 +228,15 @@ async fn listen(
                         Err(full) => printer.say("✗", &full.to_string()),
                     },
                     (Some(Input::Line(_)), None) => {}
-                    (Some(Input::Interrupt | Input::End) | None, _) => {
-                        next.clear();
+                    (Some(Input::Interrupt | Input::End) | None, answering) => {
+                        stopped.extend(of_others(answering, std::mem::take(&mut next)));
                         work.agent.abort();
                     }
                 }
                 printer.release();
             }
             _ = tokio::signal::ctrl_c() => {
-                next.clear();
-                open = None;
+                stopped.extend(of_others(open.take(), std::mem::take(&mut next)));
                 work.agent.abort();
             }
         }
@@ -243,7 +244,13 @@ async fn listen(
 }
 
 /// The question that somebody waits for although the run has ended: a subagent in the background.
-fn left(open: Option<Asked>, next: VecDeque<Pending>) -> Option<Question> {
+fn left(open: Option<Asked>, next: VecDeque<Pending>, stopped: Vec<Question>) -> Option<Question> {
+    let mut all = stopped.into_iter().chain(of_others(open, next));
+    all.find(|question| !question.reply.is_closed())
+}
+
+/// The questions that a stop does not answer. What the run itself asks is withdrawn with it, and a suspended run waits on.
+fn of_others(open: Option<Asked>, next: VecDeque<Pending>) -> impl Iterator<Item = Question> {
     let open = open.and_then(|asked| match asked {
         Asked::Calls(open) => Some(open.into_question()),
         Asked::Inquiry(_) => None,
@@ -252,7 +259,7 @@ fn left(open: Option<Asked>, next: VecDeque<Pending>) -> Option<Question> {
         Pending::Calls(question) => Some(question),
         Pending::Inquiry(_) => None,
     });
-    open.into_iter().chain(next).find(|question| !question.reply.is_closed())
+    open.into_iter().chain(next).filter(|question| question.asker == Asker::Working)
 }
 
 /// The next thing that a run wants of a person.

@@ -37,7 +37,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     };
     let prompt = prompt(flags, surroundings)?;
     let listeners = listener.into_iter().collect();
-    // A run that is kept waits for somebody who reads its plan. One that is not kept cannot.
+    // A run that is kept waits for somebody who answers. One that is not kept cannot.
     let approver = flags.no_session.then(|| Arc::new(Unwatched) as Arc<dyn Hooks>);
     let work = Work::begin(Parts { values, flags, surroundings, approver, person: None, listeners })?;
     for notice in work.notices.iter() {
@@ -76,14 +76,15 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         Outcome::Completed | Outcome::Aborted => {}
         Outcome::Exhausted { limit } => eprintln!("mica: {limit}"),
         Outcome::Suspended { asks } => {
-            let id = work.session_id().unwrap_or_default();
             for ask in asks {
                 eprintln!("mica: {} needs an approval: {}", question::short(ask), ask.reason);
                 if let Some(Preview::Text { text, .. }) = &ask.preview {
                     text.lines().for_each(|line| eprintln!("  {}", question::plain(line)));
                 }
             }
-            eprintln!("mica: go on with `mica --resume {id} --yes`, or allow calls with --allow");
+            if let Some(id) = work.session_id() {
+                eprintln!("mica: go on with `mica --resume {id} --yes`, or allow calls with --allow");
+            }
         }
         Outcome::Failed { error } => eprintln!("mica: {}", for_person(error)),
     }

@@ -138,10 +138,14 @@ async fn promise_6_a_headless_run_never_waits_for_a_person() {
         "{refusal}"
     );
     assert_eq!(stage.file("a.txt"), "hello\nworld\n");
-    // Without a session there is nobody to ask later; it ends all the same.
+    // Without a session nobody can answer later: it is refused with a reason, and the run goes on.
     let stage = Stage::new(reads_and_edits()).await;
     let ran = stage.run(&["-p", "change it", "--no-session"]).await;
-    assert_eq!(ran.code, Some(4), "{}", ran.err);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "I read it.\nDone.\n"), "{}", ran.err);
+    assert!(!ran.err.contains("--resume"), "{}", ran.err);
+    let sent = stage.server.captured()[2].json["messages"].as_array().unwrap().clone();
+    let refusal = sent.last().unwrap()["content"].to_string();
+    assert!(refusal.contains("Refused without asking a person: nobody is there to approve it"), "{refusal}");
     assert_eq!(stage.file("a.txt"), "hello\nworld\n");
 }
 

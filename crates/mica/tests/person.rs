@@ -742,6 +742,38 @@ async fn a_question_from_the_background_is_asked_again() {
     person.leaves();
 }
 
+/// Who stops the run answers nothing that somebody else asks.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_leaves_a_question_from_the_background() {
+    let errand = json!({
+        "profile": "general", "description": "write the file", "prompt": "put x into c.txt", "background": true,
+    });
+    let slow = Pacing { chars: 20, first_ms: 3_000, delay_ms: 0 };
+    let scenario = Scenario::new()
+        .turn(told("please", 0).call("create_subagent", errand))
+        .turn(told("please", 1).text("I wait.").fault(Fault::Stall { at: At::BeforeFinish }))
+        .turn(told("put x", 0).call("file_write", json!({ "path": "c.txt", "content": "x" })))
+        .turn(told("put x", 1).text("It is there."))
+        .turn(told("and now", 0).pacing(slow).text("Still nothing."))
+        .turn(told("has ended", 0).text("There it is."));
+    let mut person = Person::sits_down(scenario).await;
+    person.sees("edit> ");
+    person.types("please\r");
+    person.sees("(write the file) asks:");
+    person.sees("instead:");
+    person.types("\x03");
+    person.sees("it is asked again with your next prompt");
+    person.sees("edit> ");
+    person.types("and now\r");
+    person.sees("(write the file) asks:");
+    person.sees("instead:");
+    person.types("y\r");
+    person.sees("There it is.");
+    person.sees("edit> ");
+    assert_eq!(std::fs::read_to_string(person.folder.path().join("project/c.txt")).unwrap(), "x");
+    person.leaves();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn promise_8_a_person_undoes_and_redoes_and_the_model_is_told() {
     let scenario = Scenario::new()

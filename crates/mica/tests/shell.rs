@@ -21,7 +21,7 @@ use mica_policy::Mode;
 use mica_policy::mode::ModeSwitch;
 use mica_policy::shell::{Place, ShellGate, ShellRules, Unseen};
 use mica_sandbox::{Around, Boundary, Places, Sandbox, Stub, Tier};
-use mica_testkit::{Scenario, Turn};
+use mica_testkit::{Scenario, Turn, When};
 use mica_tools::shell::{COMMAND, FOLDER, NAME, NETWORK};
 use mica_tools::{FileChange, FileUse, Ground, Journal, Shell, ShellSettings, TaskLimits, Tasks, Workspace};
 use serde_json::{Value, json};
@@ -554,6 +554,41 @@ async fn a_task_in_the_background_ends_with_the_program() {
     assert!(
         !stage.folder.path().join("home/data/scratch").read_dir().is_ok_and(|mut left| left.next().is_some())
     );
+}
+
+/// What a subagent begins in the background ends with it, also without a session; and no id is given twice.
+#[tokio::test]
+async fn a_task_of_a_subagent_ends_with_it_and_has_an_id_of_its_own() {
+    let told = |words: &str, results: usize| {
+        let when =
+            When { user_contains: Some(words.to_owned()), tool_results: Some(results), ..When::default() };
+        Turn { when: Some(when), ..Turn::new() }
+    };
+    let begins = |command: &str| json!({ "command": format!("echo begun; {command}"), "background": true });
+    let begun = |id: &str| json!({ "id": id, "wait_seconds": 60, "until": "news" });
+    let errand = json!({ "profile": "general", "description": "serve", "prompt": "serve it" });
+    let scenario = Scenario::new()
+        .turn(told("begin", 0).call("shell", begins("sleep 615.5")))
+        .turn(told("begin", 1).call("create_subagent", errand))
+        .turn(told("begin", 2).call("shell", begins("sleep 616.5")))
+        .turn(told("begin", 3).call("task_output", json!({ "id": "shell-3", "wait_seconds": 6 })))
+        .turn(told("begin", 4).text("Done."))
+        .turn(told("serve it", 0).call("shell", begins("sleep 617.5")))
+        .turn(told("serve it", 1).call("task_output", begun("shell-2")))
+        .turn(told("serve it", 2).text("It is served."));
+    let stage = Stage::new(scenario).await;
+    let arguments = ["-p", "begin", "--yes", "--no-session"];
+    let (ran, ()) = tokio::join!(
+        stage.ask(&arguments),
+        until("the subagent's ends before the program", || runs("sleep 616.5") && !runs("sleep 617.5"))
+    );
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Done.\n"), "{}", ran.err);
+    let requests: Vec<String> =
+        stage.server.captured().iter().map(|request| request.json["messages"].to_string()).collect();
+    let own = requests.last().unwrap();
+    assert!(own.contains("shell-1") && own.contains("shell-3 (") && !own.contains("shell-2"), "{own}");
+    let mut theirs = requests.iter().filter(|request| request.contains("\"content\":\"serve it"));
+    assert!(theirs.next_back().unwrap().contains("shell-2 ("), "{requests:?}");
 }
 
 #[tokio::test]

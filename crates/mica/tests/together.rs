@@ -519,6 +519,16 @@ async fn a_run_that_is_not_kept_cannot_wait_and_is_refused_with_a_reason() {
         "{}",
         last(&stage, 1)
     );
+    // Each of several gets its own.
+    let both = calls("enter_plan_mode", json!({ "title": "Retries" }))
+        .call("file_write", json!({ "path": "b.txt", "content": "b" }));
+    let stage = Stage::new(script([both, says("Nothing was done.")])).await;
+    let ran = stage.ask(&["-p", "go", "--no-session"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Nothing was done.\n"), "{}", ran.err);
+    let told = stage.server.captured()[1].json["messages"].to_string();
+    for reason in ["nobody watches this run", "nobody is there to approve it"] {
+        assert_eq!(told.matches(reason).count(), 1, "{reason}: {told}");
+    }
     // A rule answers beforehand.
     let scenario = script([calls("exit_plan_mode", plan), writes("b.txt"), says("Done.")]);
     let stage = Stage::new(scenario).await;

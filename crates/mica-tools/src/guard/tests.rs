@@ -273,3 +273,20 @@ async fn a_folder_that_is_swapped_all_the_time_leads_nowhere() {
         assert_eq!(fs::read_to_string(outside.join(name)).unwrap(), "outside\n", "{name}");
     }
 }
+
+/// What is found below a folder is shown, whatever the folder is called; a link with the name of a folder of secrets is one.
+#[tokio::test]
+async fn a_folder_that_is_called_like_a_secret_file_is_searched() {
+    let desk = desk();
+    let grep = Grep::new(&desk.workspace);
+    for path in ["credentials", "credentials/"] {
+        let found = call(&grep, json!({"pattern": "KEY", "path": path})).await.unwrap();
+        assert_eq!(found, "credentials/mod.rs\n1:// KEY\n[1 match in 1 file]", "{path}");
+    }
+    symlink("../deploy", desk.path("app/.aws")).unwrap();
+    for mode in ["content", "files", "count"] {
+        let args = json!({"pattern": "KEY", "path": "app/.aws", "mode": mode});
+        let refused = call(&grep, args).await.unwrap_err();
+        assert!(refused.contains("secret"), "{mode}: {refused}");
+    }
+}

@@ -47,6 +47,7 @@ fn with_other_blanks_at_the_end() {
     check("a\nb\n", "a  \nb  ", "x", Tolerance::TrailingBlanks, "x\n");
     check("a \r\nb\r\n", "a\nb\n", "x\ny\n", Tolerance::TrailingBlanks, "x\r\ny\r\n");
     check("z\na \nb", "a\nb\n", "x\n", Tolerance::TrailingBlanks, "z\nx");
+    check("a\r\nb", "b\n", "c\n", Tolerance::TrailingBlanks, "a\r\nc");
     assert_eq!(edited("a \nb\na\t\nb\n", "a\nb\n", "x"), Err(NotFound::Ambiguous(vec![0, 5])));
     assert_eq!(edited("a\n   \n", " \n \n", "x"), Err(NotFound::Absent), "blanks alone name no place");
 }

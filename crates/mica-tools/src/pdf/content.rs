@@ -30,8 +30,8 @@ pub(super) struct PageText {
 
 /// Text of a page, at most `room` bytes.
 pub(super) fn text(
-    document: &mut Document<'_>,
-    page: &Page,
+    document: &Document<'_>,
+    page: &Page<'_>,
     room: usize,
     budget: &mut Budget<'_>,
 ) -> PageText {
@@ -53,7 +53,11 @@ pub(super) fn text(
     }
     let mut pen =
         Pen { document, fonts: HashMap::new(), room, page: PageText::default(), last: None, budget };
-    pen.draw(&content, &page.resources, Matrix::default(), DEPTH);
+    let resources = match document.resolved(page.resources) {
+        Object::Table(table) => table,
+        _ => Table::default(),
+    };
+    pen.draw(&content, &resources, Matrix::default(), DEPTH);
     pen.page
 }
 

@@ -35,11 +35,32 @@ pub(super) struct Document<'a> {
     spots: HashMap<u32, Spot>,
 }
 
-/// A page: its own table, and the resources it may have from above.
-#[derive(Debug, Clone)]
-pub(super) struct Page {
-    pub(super) table: Table,
-    pub(super) resources: Table,
+/// A page, while it is looked at: its own table, and the resources it may have from above, which may be a reference. Of the
+/// many pages of a document none is kept: a small file can have tens of thousands that all refer to one large table.
+pub(super) struct Page<'a> {
+    pub(super) table: &'a Table,
+    pub(super) resources: &'a Object,
+}
+
+/// Looks at a page. `false` ends the walk.
+type Look<'a, 'b> = dyn FnMut(&Page<'_>, &mut Budget<'b>) -> bool + 'a;
+
+/// A walk over the tree of pages.
+struct Walk<'a, 'b, 'c> {
+    seen: HashSet<u32>,
+    /// Pages until now.
+    pages: usize,
+    is_over: bool,
+    budget: &'a mut Budget<'b>,
+    look: &'a mut Look<'c, 'b>,
+}
+
+impl Walk<'_, '_, '_> {
+    fn page(&mut self, table: &Table, resources: &Object) {
+        self.pages += 1;
+        let goes_on = (self.look)(&Page { table, resources }, self.budget);
+        self.is_over = self.is_over || !goes_on || self.pages >= PAGES;
+    }
 }
 
 /// A table, and the bytes behind it when it is that of a stream.
@@ -105,7 +126,10 @@ impl<'a> Document<'a> {
                     break;
                 };
                 if number >= 0.0 && offset >= 0.0 {
-                    packed.insert(number as u32, Spot::Packed(Rc::clone(&content), first + offset as usize));
+                    packed.insert(
+                        number as u32,
+                        Spot::Packed(Rc::clone(&content), first.saturating_add(offset as usize)),
+                    );
                 }
             }
         }
@@ -215,32 +239,29 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The pages, in order.
-    pub(super) fn pages(&self, budget: &mut Budget<'_>) -> Vec<Page> {
-        let mut pages = Vec::new();
-        if let Some(root) = self.root(budget) {
-            let mut seen = HashSet::new();
-            if let Some(top) = root.get("Pages") {
-                self.below(top, &Table::default(), DEPTH, &mut seen, &mut pages, budget);
-            }
+    /// Looks at the pages, in order, until enough were seen. Answers how many that are.
+    pub(super) fn pages<'b>(&self, budget: &mut Budget<'b>, look: &mut Look<'_, 'b>) -> usize {
+        let root = self.root(budget);
+        let mut walk = Walk { seen: HashSet::new(), pages: 0, is_over: false, budget, look };
+        if let Some(top) = root.as_ref().and_then(|root| root.get("Pages")) {
+            self.below(top, &Object::Null, DEPTH, &mut walk);
         }
-        if pages.is_empty() {
+        if walk.pages == 0 {
             // The tree is broken; the pages may be there all the same.
             let mut numbers: Vec<u32> = self.spots.keys().copied().collect();
             numbers.sort_unstable();
             for number in numbers {
-                if pages.len() >= PAGES || !budget.long_step() {
+                if walk.is_over || !walk.budget.long_step() {
                     break;
                 }
                 if let Object::Table(table) = self.spot(number).object
                     && table.is("Type", "Page")
                 {
-                    let resources = self.table(&table, "Resources");
-                    pages.push(Page { table, resources });
+                    walk.page(&table, table.get("Resources").unwrap_or(&Object::Null));
                 }
             }
         }
-        pages
+        walk.pages
     }
 
     fn root(&self, budget: &mut Budget<'_>) -> Option<Table> {
@@ -257,33 +278,27 @@ impl<'a> Document<'a> {
         })
     }
 
-    fn below(
-        &self,
-        node: &Object,
-        above: &Table,
-        depth: usize,
-        seen: &mut HashSet<u32>,
-        pages: &mut Vec<Page>,
-        budget: &mut Budget<'_>,
-    ) {
+    fn below(&self, node: &Object, above: &Object, depth: usize, walk: &mut Walk<'_, '_, '_>) {
         if let Object::Reference(number) = node
-            && !seen.insert(*number)
+            && !walk.seen.insert(*number)
         {
             return;
         }
-        if depth == 0 || pages.len() >= PAGES || !budget.long_step() {
+        if depth == 0 || walk.is_over || !walk.budget.long_step() {
             return;
         }
         let Object::Table(table) = self.resolved(node) else { return };
-        let own = self.table(&table, "Resources");
-        let resources = if table.get("Resources").is_some() { own } else { above.clone() };
+        let resources = table.get("Resources").unwrap_or(above);
         match self.get(&table, "Kids") {
             Object::List(kids) => {
                 for kid in &kids {
-                    self.below(kid, &resources, depth - 1, seen, pages, budget);
+                    if walk.is_over {
+                        return;
+                    }
+                    self.below(kid, resources, depth - 1, walk);
                 }
             }
-            _ => pages.push(Page { table, resources }),
+            _ => walk.page(&table, resources),
         }
     }
 }

@@ -59,6 +59,36 @@ fn check(content: &[u8], fonts: &str, expected: &str) {
     assert_eq!(pages.pages, [(1, expected.to_owned())], "{}", String::from_utf8_lossy(content));
 }
 
+/// Many pages with one large table of resources, from above or by reference: it is looked at for the pages that are read.
+#[test]
+fn one_large_table_for_many_pages_costs_no_more_than_one() {
+    const KIDS: usize = 1_000;
+    let large: String = (0..40_000).map(|number| format!("/N{number} {number} ")).collect();
+    let large = format!("<< /Font << {HELVETICA} >> {large} >>");
+    for (above, own) in [(large.as_str(), ""), ("<< >>", "/Resources 4 0 R")] {
+        let kids: String = (0..KIDS).map(|kid| format!("{} 0 R ", kid + 5)).collect();
+        let mut objects = vec![
+            b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+            format!("<< /Type /Pages /Kids [{kids}] /Resources {above} >>").into_bytes(),
+            stream("", b"BT /F1 12 Tf 72 700 Td (Hello) Tj ET"),
+            large.clone().into_bytes(),
+        ];
+        objects.resize(KIDS + 4, format!("<< /Type /Page /Contents 3 0 R {own} >>").into_bytes());
+        let cancel = CancellationToken::new();
+        let bounds = Bounds { time: Duration::from_secs(4), ..Bounds::default() };
+        let read = read(&document(&objects), 2, 3, &mut Budget::new(bounds, &cancel)).unwrap();
+        let pages = vec![(2, "Hello".to_owned()), (3, "Hello".to_owned())];
+        assert_eq!(read, Pages { total: KIDS, pages, unknown: 0, cut: false }, "{own}");
+    }
+}
+
+#[test]
+fn places_in_streams_of_objects_may_be_anywhere() {
+    let packed = stream("/Type /ObjStm /N 2 /First 4294967295", b"7 99999999999999999999 8 0 << >>");
+    let bytes = document(&[b"<< /Type /Catalog /Pages 7 0 R >>".to_vec(), packed]);
+    assert_eq!(all(&bytes), Err(PdfError::NoPages));
+}
+
 #[test]
 fn lines_and_words() {
     check(

@@ -237,6 +237,17 @@ fn the_model_is_told_its_mode() {
         )
     );
     assert!(told(Mode::Plan, false).ends_with("End with the plan, and let the user decide."));
+    for mode in [Mode::Ask, Mode::Plan] {
+        let told = subagent_section(mode);
+        let name = mode.name();
+        assert_eq!(
+            told,
+            format!(
+                "The mode is {name}: look at whatever you need, and answer what you were asked. Nothing can be changed."
+            )
+        );
+    }
+    assert_eq!(subagent_section(Mode::Edit), "The mode is edit: what you were asked for can be done.");
 }
 
 #[tokio::test]

@@ -119,12 +119,16 @@ impl CreateSubagent {
         if self.profile(&args)?.is_some_and(|profile| !profile.background) {
             return refused("This profile does not work in the background.");
         }
-        let subagent = self.made(&args, Place::Background, cx).await?;
-        if self.profiles.get(&subagent.profile).is_some_and(|profile| !profile.background) {
-            return refused("This profile does not work in the background.");
-        }
-        // Of its own, and not the call's: it goes on when the run ends. The table ends it with the session.
+        // Before one is made, which is kept: what cannot begin must leave no trace. The token is its own, and not the
+        // call's: it goes on when the run ends. The table ends it with the session.
         let feed = tasks.begin(TaskKind::AGENT, &args.description, CancellationToken::new())?;
+        let subagent = match self.made(&args, Place::Background, cx).await {
+            Ok(subagent) => subagent,
+            Err(error) => {
+                tasks.withdraw(feed);
+                return Err(error);
+            }
+        };
         let (id, task) = (subagent.id.clone(), feed.id().clone());
         let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         beside.insert(task.to_string(), id.clone());
@@ -193,6 +197,8 @@ async fn on_its_own(subagent: Subagent, prompt: String, feed: Feed) {
         }
     });
     let report = attended(&subagent, prompt, &watch, &feed.cancel().clone()).await;
+    // With it ends what it began in the background, and from now on it can be resumed.
+    drop(subagent);
     feed.append(&format!("\n{}\n\n{}\n", report.words(), report.facts()));
     let ending = match (&report.outcome, report.trouble()) {
         (Outcome::Aborted, _) => Ending::Stopped("was stopped".to_owned()),

@@ -71,6 +71,46 @@ fn ids_are_never_given_twice() {
 }
 
 #[test]
+fn tables_of_one_session_give_no_id_twice() {
+    let desk = Desk::new();
+    let session = desk.tasks(TaskLimits::default());
+    let others = session.others();
+    let (one, two) = (others(), others());
+    let ids: Vec<String> =
+        [&session, &one, &session, &two, &one].map(|tasks| begin(tasks, "a").id().to_string()).into();
+    assert_eq!(ids, ["shell-1", "shell-2", "shell-3", "shell-4", "shell-5"]);
+    assert_eq!(lines(&two), ["shell-4 (a): was ended from outside after 0 s"], "tasks are not shared");
+    // What makes tables keeps no task of the first one going.
+    let feed = begin(&session, "b");
+    drop(session);
+    assert!(feed.cancel().is_cancelled());
+}
+
+#[test]
+fn one_that_came_to_nothing_is_taken_back() {
+    let tasks = Desk::new().tasks(TaskLimits::default());
+    tasks.withdraw(begin(&tasks, "a"));
+    assert_eq!(lines(&tasks), [""; 0]);
+    assert_eq!(tasks.take_endings(), []);
+    assert_eq!(begin(&tasks, "b").id().as_str(), "shell-2");
+}
+
+#[test]
+fn who_only_looks_takes_nothing() {
+    let tasks = Desk::new().tasks(TaskLimits::default());
+    let weak = tasks.downgrade();
+    let feed = begin(&tasks, "a");
+    feed.append("one\n");
+    feed.changed(vec!["/p/a.txt".into()]);
+    feed.end(Ending::Done("is done".to_owned()));
+    assert_eq!(weak.upgrade().unwrap().peek("shell-1"), Ok("one\n".to_owned()));
+    assert_eq!(tasks.take_endings().len(), 1, "its end is not told yet");
+    assert_eq!(tasks.read("shell-1", 0).unwrap().changed, [PathBuf::from("/p/a.txt")]);
+    drop(tasks);
+    assert!(weak.upgrade().is_none());
+}
+
+#[test]
 fn an_owner_that_vanishes_ends_its_task() {
     let tasks = Desk::new().tasks(TaskLimits::default());
     drop(begin(&tasks, "a"));

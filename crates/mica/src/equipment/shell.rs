@@ -51,7 +51,7 @@ pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks) -> Result<Part> {
     };
     let capabilities = vec![tool(workspace, tasks)];
     let confined = Confined { ground, gate: gate.clone() };
-    let own_tasks = outfit.tasks();
+    let own_tasks = tasks.others();
     let anew: Anew = Arc::new(move |workspace| {
         // What a subagent begins in the background ends with it.
         let tasks = own_tasks();

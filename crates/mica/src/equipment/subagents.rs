@@ -88,7 +88,7 @@ impl Crew {
             waiting: Arc::default(),
             unkept: Unkept::default(),
         });
-        equipment.hooks.push(Arc::new(News::new(Arc::downgrade(&crew), tasks.clone())));
+        equipment.hooks.push(Arc::new(News::new(Arc::downgrade(&crew), tasks.downgrade())));
         if profiles.is_empty() {
             return Ok(crew);
         }
@@ -138,20 +138,24 @@ impl Crew {
                 links::again(base, keeper, &self.profiles, id, profile).await?
             }
             (None, Who::Fresh(profile)) => self.unkept.fresh(profile),
-            (None, Who::Again { id, profile }) => self.unkept.again(&self.profiles, id, profile).await?,
+            (None, Who::Again { id, profile }) => self.unkept.again(&self.profiles, id, profile)?,
         };
         let (id, name) = (begins.id.clone(), begins.profile.name.clone());
+        // Before anything of it is kept: one that goes on says its profile only now.
+        if wanted.place == Place::Background && !begins.profile.background {
+            anyhow::bail!("{name} does not work in the background; send it without `background`");
+        }
         let link = base.keeper.as_ref().map(|keeper| (keeper, Link::new(keeper, &begins, &wanted)));
         let agent = self.agent(base, begins, &wanted)?;
-        match link {
+        if let Some((keeper, link)) = link {
             // Before it does anything: whoever opens the session after a crash must know of it.
-            Some((keeper, link)) => keeper.links(&link).await.map_err(anyhow::Error::msg)?,
-            None => self.unkept.keep(&id, &name, &agent),
+            keeper.links(&link).await.map_err(anyhow::Error::msg)?;
         }
         Ok(Subagent { id, profile: name, agent })
     }
 
     fn agent(&self, base: &Base, begins: Begins, wanted: &Wanted<'_>) -> Result<Agent> {
+        let follower = begins.keeper.is_none().then(|| self.unkept.follow(&begins));
         let Begins { id, profile, keeper, messages } = begins;
         let makes = base.makes.upgrade().context("the session is over")?;
         let choice = base.models.wished(&profile.model)?;
@@ -168,11 +172,12 @@ impl Crew {
             capabilities.extend(tools);
             equipment.extend(hooks);
         }
+        equipment.extend(follower);
         let makes = Arc::new(makes.anew(workspace, capabilities));
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut Vec::new()));
         let (tools, prompt) = Makes::texts(&domain, &|spec| profile.allows(spec))?;
         makes.turn_is(prompt.turn());
-        let window = base.shared.window(&makes, keeper.as_ref(), None);
+        let window = base.shared.window_of_subagent(&makes, keeper.as_ref());
 
         let mut context = Context::new(base.models.provider(&choice), Arc::clone(&choice.model));
         context.settings = Settings { cache_key: Some(id.clone()), ..base.settings.clone() };

@@ -62,7 +62,9 @@ async fn the_end_of_one_in_the_background_is_told_once() {
     let told = user(&asked(&stage, "has ended")[0]);
     let expect = "[Note from the system, not from the user: The subagent agent-1 (about the task) has ended: it is done.";
     assert!(told.starts_with(expect), "{told}");
-    assert!(told.contains("\nfound it\n"), "{told}");
+    let (note, words) = told.split_once("\n\n<subagent_output note=").unwrap();
+    assert!(!note.contains("found it"), "{note}");
+    assert!(words.contains("\nfound it\n") && words.ends_with("\n</subagent_output>"), "{words}");
     pipe.send(json!({ "id": 50, "method": "prompt", "text": "thanks" })).await;
     pipe.answer(50).await;
     assert_eq!(asked(&stage, "has ended").len(), 1);

@@ -102,6 +102,41 @@ async fn what_cannot_be_resumed_is_said() {
     );
 }
 
+/// One that does not work in the background is not sent there again, and nothing is kept of it.
+#[tokio::test]
+async fn what_cannot_be_resumed_in_the_background_leaves_no_trace() {
+    let stage = Stage::new(
+        Scenario::new()
+            .turn(send(first("begin"), "call_1", sends("slow", "look")))
+            .turn(after("begin", 1).text("Well."))
+            .turn(told("look").text("Looked.")),
+    )
+    .await;
+    stage.settings("[subagents.slow]\ndescription = \"looks\"\nprompt = \"You look.\"\nbackground = false\n");
+    done(&stage.ask(&["-p", "begin"]).await);
+    let id = fact(&results(asked(&stage, "begin").last().unwrap()).remove(0), "id");
+    let again = json!({ "description": "more", "prompt": "more", "resume": id, "background": true });
+    let mut stage = stage;
+    stage.server = mica_testkit::ScriptedServer::start(
+        Scenario::new()
+            .turn(send(first("go on"), "call_2", again))
+            .turn(told("thanks").text("Gladly."))
+            .turn(after("go on", 1).text("No.")),
+    )
+    .await
+    .unwrap();
+    done(&stage.ask(&["--continue", "-p", "go on"]).await);
+    let refused = results(&stage.server.captured()[1].json).pop().unwrap();
+    assert_eq!(
+        refused,
+        "The subagent cannot be sent: slow does not work in the background; send it without `background`. Nothing was begun."
+    );
+    // Who opens the session again is not told of one that was cut off.
+    done(&stage.ask(&["--continue", "-p", "thanks"]).await);
+    let said = stage.server.captured().last().unwrap().json["messages"].to_string();
+    assert!(!said.contains("Note from the system"), "{said}");
+}
+
 /// Killed while a subagent works: the session opens, the call is answered, and the subagent goes on.
 #[tokio::test]
 async fn a_killed_program_leaves_what_its_subagents_did() {

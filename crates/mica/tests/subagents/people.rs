@@ -43,6 +43,10 @@ async fn the_mode_holds_for_those_that_are_sent() {
         done(&stage.ask(&["-p", "begin", "--mode", mode, "--yes"]).await);
         let refused = results(asked(&stage, "write it").last().unwrap()).remove(0);
         assert!(refused.starts_with(&format!("file_write is not available in {mode} mode")), "{refused}");
+        // It is told so, and not of a plan, which it could not write.
+        let request = asked(&stage, "write it").pop().unwrap()["messages"].to_string();
+        assert!(request.contains(&format!("The mode is {mode}: look at whatever you need")), "{request}");
+        assert!(!request.contains("Markdown file"), "{request}");
     }
     assert!(!stage.project().join("b.txt").exists());
 }

@@ -78,3 +78,38 @@ async fn what_is_wrong_is_said() {
         assert_eq!(refusal(&value).await, expected, "{value}");
     }
 }
+
+/// Makes none, and counts how often it was asked to.
+#[derive(Default)]
+struct Refusing(std::sync::atomic::AtomicUsize);
+
+#[async_trait]
+impl Subagents for Refusing {
+    async fn make(&self, _: Wanted<'_>) -> Result<Subagent, ToolError> {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        Err(ToolError::new("Not today."))
+    }
+}
+
+/// There is a place first, and then a subagent: with all places taken none is made, and one that is not made leaves no task.
+#[tokio::test]
+async fn a_place_is_taken_before_one_is_made() {
+    use mica_context::spill::{SpillFolder, SpillLimits};
+    let home = tempfile::tempdir().unwrap();
+    let folder = Arc::new(SpillFolder::new(home.path().join("spill"), SpillLimits::default()));
+    let limits = crate::TaskLimits { running: 1, ..crate::TaskLimits::default() };
+    let tasks = Tasks::new(folder, Arc::new(|| std::time::SystemTime::UNIX_EPOCH), limits);
+    let makes = Arc::new(Refusing::default());
+    let profiles = Profiles::builtin().unwrap();
+    let tool = CreateSubagent::new(Arc::clone(&makes) as Arc<dyn Subagents>, profiles, Some(tasks.clone()));
+    let errand =
+        json!({ "profile": "explore", "description": "an errand", "prompt": "go", "background": true });
+    let cx = ToolCx::new("run".into(), "call".into(), CancellationToken::new(), |_| {});
+    let said = tool.call(args(&errand), &cx).await.unwrap_err().message;
+    assert_eq!((said.as_str(), tasks.list(), tasks.take_endings()), ("Not today.", vec![], vec![]));
+    let taken = tasks.begin(TaskKind::SHELL, "make", CancellationToken::new()).unwrap();
+    let said = tool.call(args(&errand), &cx).await.unwrap_err().message;
+    assert!(said.contains("shell-2"), "{said}");
+    assert_eq!(makes.0.load(std::sync::atomic::Ordering::SeqCst), 1, "none was made without a place");
+    drop(taken);
+}

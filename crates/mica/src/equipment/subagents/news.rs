@@ -1,6 +1,7 @@
 //! Tells a run what happened beside it: that something in the background has ended, once, and what became of subagents
 //! that were at work when the program ended.
 
+use std::path::Path;
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,9 +9,9 @@ use async_trait::async_trait;
 use mica_agent::Hooks;
 use mica_ai::message::ToolCall;
 use mica_ai::{Message, User};
-use mica_session::{Access, Kind};
+use mica_session::{Access, Kind, Sessions};
 use mica_tools::subagent;
-use mica_tools::{TaskInfo, TaskState, Tasks};
+use mica_tools::{TaskInfo, TaskState, Tasks, WeakTasks};
 
 use super::links::Link;
 use super::{Base, Crew, session_part};
@@ -22,32 +23,20 @@ const TOLD: usize = 8_000;
 pub struct News {
     /// It has the tool that has the hooks that have this.
     crew: Weak<Crew>,
-    tasks: Tasks,
+    /// It is among the gates that subagents share, and one in the background must not keep the session's tasks going.
+    tasks: WeakTasks,
     /// Whether it was looked what an earlier program left.
     looked: AtomicBool,
 }
 
 impl News {
     /// News of a crew, and of all tasks.
-    pub fn new(crew: Weak<Crew>, tasks: Tasks) -> Self {
+    pub fn new(crew: Weak<Crew>, tasks: WeakTasks) -> Self {
         Self { crew, tasks, looked: AtomicBool::new(false) }
     }
 
     fn with_base<T>(&self, look: impl FnOnce(&Base) -> Option<T>) -> Option<T> {
         look(self.crew.upgrade()?.base.get()?)
-    }
-
-    /// What an ended task is told as.
-    fn ended(&self, task: &TaskInfo) -> Option<String> {
-        let TaskState::Ended(ending) = &task.state else { return None };
-        let (id, title) = (&task.id, &task.title);
-        let read = self.tasks.read(id.as_str(), 0).ok();
-        let printed = read.map(|read| read.text).unwrap_or_default();
-        let mut text = format!("The task {id} ({title}) has ended: it {ending}.");
-        if id.as_str().starts_with("agent-") {
-            text = format!("The subagent {id} ({title}) has ended: it {ending}.\n\n{}", tail(printed.trim()));
-        }
-        Some(text)
     }
 
     /// What is told of subagents that were in the background when an earlier program ended.
@@ -72,9 +61,11 @@ impl News {
 #[async_trait]
 impl Hooks for News {
     async fn steering(&self) -> Vec<Message> {
-        let endings = self.tasks.take_endings();
-        let news = endings.iter().filter_map(|task| self.ended(task));
-        let told: Vec<String> = self.left_behind().into_iter().chain(news).collect();
+        let tasks = self.tasks.upgrade();
+        let endings = tasks.as_ref().map(Tasks::take_endings).unwrap_or_default();
+        let left_behind = self.left_behind().into_iter().map(|text| note(&text));
+        let news = tasks.iter().flat_map(|tasks| endings.iter().filter_map(|task| ended(tasks, task)));
+        let told: Vec<String> = left_behind.chain(news).collect();
         if !endings.is_empty() {
             // Those that are told now are not told when the session is opened again.
             self.with_base(|base| {
@@ -85,7 +76,7 @@ impl Hooks for News {
                 Some(())
             });
         }
-        told.iter().map(|text| User::text(note(text)).into()).collect()
+        told.into_iter().map(|text| User::text(text).into()).collect()
     }
 
     fn left(&self, call: &ToolCall) -> Option<String> {
@@ -104,6 +95,18 @@ impl Hooks for News {
             })
         })
     }
+}
+
+/// What an ended task is told as. A command is told without its output, whose reader is `task_output`.
+fn ended(tasks: &Tasks, task: &TaskInfo) -> Option<String> {
+    let TaskState::Ended(ending) = &task.state else { return None };
+    let (id, title) = (&task.id, &task.title);
+    if !id.as_str().starts_with("agent-") {
+        return Some(note(&format!("The task {id} ({title}) has ended: it {ending}.")));
+    }
+    let note = note(&format!("The subagent {id} ({title}) has ended: it {ending}."));
+    let printed = tasks.peek(id.as_str()).unwrap_or_default();
+    Some(format!("{note}\n\n{}", subagent::fenced(&tail(printed.trim()))))
 }
 
 fn note(text: &str) -> String {
@@ -131,13 +134,15 @@ fn is_kept(base: &Base, link: &Link) -> bool {
     path.is_some_and(|path| base.sessions.child(&path, session_part(&link.agent)).is_ok())
 }
 
-/// Whether the last run of a subagent has an end.
 fn has_ended(base: &Base, link: &Link) -> bool {
-    let Some(parent) = base.keeper.as_ref().map(|keeper| keeper.session().path().to_owned()) else {
-        return true;
-    };
-    let Ok(path) = base.sessions.child(&parent, session_part(&link.agent)) else { return true };
-    let Ok(session) = base.sessions.open(&path, Access::Read) else { return true };
+    let parent = base.keeper.as_ref().map(|keeper| keeper.session().path().to_owned());
+    parent.is_none_or(|parent| last_run_has_ended(&base.sessions, &parent, &link.agent))
+}
+
+/// Whether the last run of a subagent has an end. One that has no session has said nothing yet: it is about to begin.
+fn last_run_has_ended(sessions: &Sessions, parent: &Path, agent: &str) -> bool {
+    let Ok(path) = sessions.child(parent, session_part(agent)) else { return false };
+    let Ok(session) = sessions.open(&path, Access::Read) else { return true };
     let last = session.tree().branch().into_iter().rev().map(|node| node.kind);
     last.into_iter().find(|kind| matches!(kind, Kind::RunStart | Kind::RunEnd)) == Some(Kind::RunEnd)
 }
@@ -151,3 +156,6 @@ fn tail(text: &str) -> String {
     let shown: String = text.chars().skip(left_out).collect();
     format!("[{left_out} characters left out; task_output has them]\n{shown}")
 }
+
+#[cfg(test)]
+mod tests;
