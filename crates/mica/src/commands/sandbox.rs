@@ -124,6 +124,9 @@ async fn start(
     for denial in &ended.denials {
         eprintln!("mica: {denial}");
     }
+    for notice in &ended.notices {
+        eprintln!("mica: {notice}");
+    }
     Ok(ExitCode::from(u8::try_from(ended.how.code() & 0xff).unwrap_or(1)))
 }
 
