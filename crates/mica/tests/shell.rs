@@ -568,19 +568,19 @@ async fn a_task_of_a_subagent_ends_with_it_and_has_an_id_of_its_own() {
     let begun = |id: &str| json!({ "id": id, "wait_seconds": 60, "until": "news" });
     let errand = json!({ "profile": "general", "description": "serve", "prompt": "serve it" });
     let scenario = Scenario::new()
-        .turn(told("begin", 0).call("shell", begins("sleep 615.5")))
+        .turn(told("begin", 0).call("shell", begins("sleep 705.25")))
         .turn(told("begin", 1).call("create_subagent", errand))
-        .turn(told("begin", 2).call("shell", begins("sleep 616.5")))
+        .turn(told("begin", 2).call("shell", begins("sleep 706.25")))
         .turn(told("begin", 3).call("task_output", json!({ "id": "shell-3", "wait_seconds": 6 })))
         .turn(told("begin", 4).text("Done."))
-        .turn(told("serve it", 0).call("shell", begins("sleep 617.5")))
+        .turn(told("serve it", 0).call("shell", begins("sleep 707.25")))
         .turn(told("serve it", 1).call("task_output", begun("shell-2")))
         .turn(told("serve it", 2).text("It is served."));
     let stage = Stage::new(scenario).await;
     let arguments = ["-p", "begin", "--yes", "--no-session"];
     let (ran, ()) = tokio::join!(
         stage.ask(&arguments),
-        until("the subagent's ends before the program", || runs("sleep 616.5") && !runs("sleep 617.5"))
+        until("the subagent's ends before the program", || runs("sleep 706.25") && !runs("sleep 707.25"))
     );
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Done.\n"), "{}", ran.err);
     let requests: Vec<String> =
