@@ -21,7 +21,8 @@ fuzz_target!(|input: &[u8]| {
     let again: Rule = read.to_string().parse().expect("a rule is read again from how it is shown");
     assert_eq!(read.to_string(), again.to_string());
     let subjects = || Subjects::new().path("file_write", "path");
-    let args: Map<String, Value> = [("path".to_owned(), Value::String(argument.to_owned()))].into_iter().collect();
+    let args: Map<String, Value> =
+        [("path".to_owned(), Value::String(argument.to_owned()))].into_iter().collect();
     let allow = RuleSet::new(subjects()).with(Action::Allow, read.clone());
     let deny = RuleSet::new(subjects()).with(Action::Deny, read.clone());
     let both = allow.clone().with(Action::Deny, read);
