@@ -30,7 +30,16 @@ pub(crate) fn probe() -> PathBuf {
 }
 
 pub(crate) fn base() -> PathBuf {
-    std::env::var_os(BASE).map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from)
+    if let Some(base) = std::env::var_os(BASE) {
+        return base.into();
+    }
+    let usual = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    // Folders that everybody shares are replaced inside, and so would be the world around the project.
+    if !["/tmp", "/var/tmp"].iter().any(|shared| usual.starts_with(shared)) {
+        return usual;
+    }
+    let writable = |folder: &PathBuf| tempfile::tempdir_in(folder).is_ok();
+    ["/srv", "/opt", "/home"].map(PathBuf::from).into_iter().find(writable).unwrap_or(usual)
 }
 
 pub(crate) struct Stage {
