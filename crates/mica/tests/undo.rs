@@ -53,6 +53,30 @@ async fn runs(stage: &Stage) -> Value {
     serde_json::from_str(&stage.does(&["undo", "--list", "--format", "json"]).await).unwrap()
 }
 
+/// What a command changed goes back like what a tool did: content, a new file, one that is gone. Where nothing confines
+/// commands, none runs, and there is nothing to take back.
+#[tokio::test]
+async fn promise_8_what_a_command_changed_is_undone_and_redone() {
+    let line = "echo moon > a.txt; mkdir sub; echo b > sub/b.txt; rm gone.txt";
+    let command = Turn::new().call("shell", json!({ "command": line }));
+    let stage = Stage::new(Scenario::new().turn(command).turn(Turn::new().text("Done."))).await;
+    std::fs::write(stage.project().join("gone.txt"), "kept\n").unwrap();
+    let before = text(&stage, "a.txt");
+    let ran = stage.ask(&["--yes", "-p", "by command"]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    if text(&stage, "a.txt") == before {
+        assert!(ran.err.contains("Commands cannot be run here"), "{}", ran.err);
+        return;
+    }
+    let now = || ["a.txt", "sub/b.txt", "gone.txt"].map(|path| text(&stage, path));
+    assert_eq!(now(), [some("moon\n"), some("b\n"), None]);
+    stage.does(&["undo"]).await;
+    assert_eq!(now(), [before, None, some("kept\n")]);
+    assert!(!stage.project().join("sub").exists());
+    stage.does(&["redo"]).await;
+    assert_eq!(now(), [some("moon\n"), some("b\n"), None]);
+}
+
 #[tokio::test]
 async fn promise_8_runs_are_listed_undone_and_redone() {
     let stage = after_two_runs().await;
