@@ -1,0 +1,1 @@
+//! Reference knowledge: documents made of named parts, loaded and searched on demand.

@@ -1,0 +1,1 @@
+//! Builds, tests and the server: what runs a project, and what its output means.
