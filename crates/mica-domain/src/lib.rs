@@ -42,7 +42,7 @@ pub mod resolve;
 pub mod section;
 pub mod state;
 
-pub use capability::{Capability, Exclude, Input};
+pub use capability::{Capability, Delivery, Exclude, Input};
 pub use domain::{Confidence, Domain};
 pub use error::DomainError;
 pub use hooks::DomainHooks;
@@ -51,6 +51,6 @@ pub use mica_context::section::ToolNames;
 pub use page::Page;
 pub use prompt::Prompt;
 pub use registry::Packs;
-pub use resolve::{Resolved, resolve};
+pub use resolve::{Resolved, resolve, resolve_deferring};
 pub use section::{Section, Tier};
 pub use state::{State, Surroundings};
