@@ -54,6 +54,9 @@ pub struct Values {
     /// Calls that never run.
     #[serde(default)]
     pub deny: Vec<String>,
+    /// Tools that are listed by name and loaded when they are needed, instead of being sent with every request.
+    #[serde(default)]
+    pub defer: Vec<String>,
     /// Ends of a run.
     #[serde(default)]
     pub limits: LimitValues,

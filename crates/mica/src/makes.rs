@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 use mica_agent::{ToolSet, ToolSpec};
 use mica_ai::endpoint::Choice;
 use mica_domain::{Capability, Domain, DomainHooks, Packs, Prompt};
+use mica_policy::rules::Rule;
 use mica_tools::{Sight, Workspace};
 use pack_code::{CodePack, Facts, Instructions, Trust};
 
@@ -24,6 +25,8 @@ pub struct Makes {
     instructions: Instructions,
     /// The pack that was asked for.
     wanted: Option<String>,
+    /// Tools that are listed and loaded instead of being sent with every request.
+    defers: Vec<Rule>,
     /// What the turn sections say.
     turn: Mutex<Option<String>>,
 }
@@ -50,7 +53,8 @@ impl Makes {
         // What a project says to agents is fenced as its words, and needs no more trust than its files do.
         let instructions = Instructions::read(folder, Trust::Trusted, INSTRUCTIONS)?;
         let wanted = values.pack.clone();
-        Ok(Self { workspace, equipment, facts, instructions, wanted, turn: Mutex::default() })
+        let defers = values.defer.iter().map(|tools| deferring(tools)).collect::<Result<_>>()?;
+        Ok(Self { workspace, equipment, facts, instructions, wanted, defers, turn: Mutex::default() })
     }
 
     /// The domain for a model.
@@ -78,6 +82,7 @@ impl Makes {
             facts: self.facts.clone(),
             instructions: self.instructions.clone(),
             wanted: self.wanted.clone(),
+            defers: self.defers.clone(),
             turn: Mutex::default(),
         }
     }
@@ -86,8 +91,9 @@ impl Makes {
     ///
     /// # Errors
     /// Mistakes in the domain.
-    pub fn texts(domain: &DomainHooks, keep: &dyn Fn(&ToolSpec) -> bool) -> Result<(ToolSet, Prompt)> {
-        let tools = domain.resolve(keep)?;
+    pub fn texts(&self, domain: &DomainHooks, keep: &dyn Fn(&ToolSpec) -> bool) -> Result<(ToolSet, Prompt)> {
+        let defers = |spec: &ToolSpec| self.defers.iter().any(|tools| tools.names(&spec.name));
+        let tools = domain.resolve_deferring(keep, &defers)?;
         let prompt = Prompt::of(&*domain.domain(), &tools, &domain.snapshot())?;
         Ok((tools.tools, prompt))
     }
@@ -101,4 +107,14 @@ impl Makes {
     pub fn turn(&self) -> Option<String> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// Which tools are deferred.
+fn deferring(tools: &str) -> Result<Rule> {
+    let rule: Rule = tools.parse().context("the setting `defer` is wrong")?;
+    anyhow::ensure!(
+        rule.is_of_tools(),
+        "the setting `defer` takes names of tools, without arguments: {tools:?} has some"
+    );
+    Ok(rule)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
-use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings};
+use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings, Tool};
 use mica_ai::usage::Usd;
 use mica_context::spill::SpillLimits;
 use mica_context::{Clock, SpillFolder, WindowKeeper};
@@ -157,7 +157,7 @@ impl Work {
         };
         let makes = Arc::new(Makes::find(workspace, capabilities, values, surroundings)?);
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
-        let (tools, prompt) = Makes::texts(&domain, &|_| true)?;
+        let (tools, prompt) = makes.texts(&domain, &|_| true)?;
         makes.turn_is(prompt.turn());
         let window = shared.window(&makes, keeper.as_ref(), Some(undoing.clone()));
 
@@ -331,16 +331,15 @@ impl Work {
 
     /// What the model can call.
     pub async fn tools(&self) -> String {
+        let line = |tool: &Arc<dyn Tool>, mark: &str| {
+            let spec = tool.spec();
+            let first = spec.description.split_inclusive(". ").next().unwrap_or_default();
+            format!("{:<12} {mark}{}", spec.name, shorten(first.trim(), 80))
+        };
         let list = |cx: &mut Context| {
-            cx.tools
-                .iter()
-                .map(|tool| {
-                    let spec = tool.spec();
-                    let first = spec.description.split_inclusive(". ").next().unwrap_or_default();
-                    format!("{:<12} {}", spec.name, shorten(first.trim(), 80))
-                })
-                .collect::<Vec<_>>()
-                .join("\n")
+            let sent = cx.tools.iter().map(|tool| line(tool, ""));
+            let deferred = cx.tools.behind().map(|tool| line(tool, "(deferred) "));
+            sent.chain(deferred).collect::<Vec<_>>().join("\n")
         };
         self.agent.with(list).await.unwrap_or_else(|busy| busy.to_string())
     }

@@ -175,7 +175,7 @@ impl Crew {
         equipment.extend(follower);
         let makes = Arc::new(makes.anew(workspace, capabilities));
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut Vec::new()));
-        let (tools, prompt) = Makes::texts(&domain, &|spec| profile.allows(spec))?;
+        let (tools, prompt) = makes.texts(&domain, &|spec| profile.allows(spec))?;
         makes.turn_is(prompt.turn());
         let window = base.shared.window_of_subagent(&makes, keeper.as_ref());
 
