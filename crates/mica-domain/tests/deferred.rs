@@ -14,8 +14,10 @@ use mica_agent::{
     Access, Agent, Approval, Args, Ask, Context, Decision, Decisions, Effect, Ends, Event, EventKind, Hooks,
     Listener, Outcome, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec, Verdict,
 };
-use mica_ai::message::ToolCall;
-use mica_ai::{Content, Dialect, Message, Model};
+use mica_ai::auth::NoCredential;
+use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
+use mica_ai::message::{ResultStatus, ToolCall};
+use mica_ai::{Content, Dialect, Message, Model, Remote};
 use mica_context::spill::SpillLimits;
 use mica_context::{Spill, SpillFolder};
 use mica_domain::{
@@ -28,7 +30,7 @@ use mica_policy::validate::SchemaGate;
 use mica_policy::{
     Action, Approvals, FileGate, Mode, ModeGate, ModeSwitch, ModeTable, RuleGate, RuleSet, Subjects,
 };
-use mica_testkit::{Call, Scenario, ScriptedModel, Step, Turn};
+use mica_testkit::{Call, Scenario, ScriptedModel, ScriptedTransport, Step, Turn, cache, prefix};
 use mica_tools::{FileRead, FileWrite, Sight, Workspace, deferred};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -560,4 +562,61 @@ async fn the_conversation_keeps_the_call_that_was_made() {
     assert_eq!((call.name.as_str(), call.id.as_str()), (deferred::CALL, "c1"));
     assert_eq!(call.arguments.text(), "{\"name\":\"look\",\"arguments\":{\"ms\":1}}");
     assert_eq!((result.tool.as_str(), result.call.as_str()), ("look", "c1"));
+}
+
+/// Promise 4, with tools that are loaded on the way: what is sent stays the same, and nothing of what is deferred is in it.
+#[tokio::test(start_paused = true)]
+async fn promise_4_loading_changes_nothing_that_was_sent() {
+    const TURNS: usize = 50;
+    for dialect in Dialect::ALL {
+        let turn = |number: usize| {
+            let through = |name: &str, args: Value| {
+                Call::new(deferred::CALL, json!({ "name": name, "arguments": args }))
+            };
+            let turn = Turn::new().thinking(format!("Thought {number}."));
+            match number % 5 {
+                0 => turn.step(Step::Call(Call::new(deferred::LOAD, json!({ "names": ["look", "change"] })))),
+                1 => turn.step(Step::Call(through("look", json!({ "ticket": number.to_string() })))),
+                2 => turn.step(Step::Call(Call::new("change", json!({ "ticket": number.to_string() })))),
+                3 => turn.step(Step::Call(through("loook", json!({})))),
+                _ => turn
+                    .step(Step::Call(through("look", json!({ "mss": number }))))
+                    .step(Step::Call(Call::new(deferred::LOAD, json!({ "names": ["risky", "nothing"] })))),
+            }
+        };
+        let scenario =
+            (0..TURNS).map(turn).fold(Scenario::new(), Scenario::turn).turn(Turn::new().text("Done."));
+        let transport = ScriptedTransport::new(scenario);
+        let mut settings = EndpointSettings::new(HostKind::Foundry);
+        settings.resource = Some("scripted".into());
+        settings.auth = Some(AuthSettings::None {});
+        let (endpoint, _) = settings.resolve(&|_| None).unwrap();
+        let provider =
+            Remote::new(Arc::new(endpoint), dialect, Arc::new(NoCredential), Arc::new(transport.clone()));
+        let model = Model { cache: cache::usual(dialect), ..Model::assumed("m", dialect) };
+
+        let world = World::new(&case("prefix", []), Way::Through);
+        let mut context = Context::new(Arc::new(provider), Arc::new(model));
+        world
+            .agent
+            .with(|cx| (context.system, context.tools) = (cx.system.clone(), cx.tools.clone()))
+            .await
+            .unwrap();
+        let agent = Agent::new(context, vec![Arc::new(SchemaGate::new())]);
+        let outcome = agent.prompt("Look at everything.").await.unwrap();
+        assert!(matches!(outcome, Outcome::Completed), "{dialect}: {outcome:?}");
+
+        let bodies: Vec<_> =
+            transport.script().captured().into_iter().map(|captured| captured.body).collect();
+        assert_eq!(bodies.len(), TURNS + 1, "{dialect}");
+        prefix::grows_at_the_end(dialect, &bodies).unwrap();
+        let first: Value = serde_json::from_slice(&bodies[0]).unwrap();
+        let name = |tool: &Value| tool.pointer("/name").or(tool.pointer("/function/name")).cloned();
+        let names: Vec<Value> = first["tools"].as_array().unwrap().iter().filter_map(name).collect();
+        assert_eq!(names, [deferred::CALL, deferred::LOAD], "{dialect}");
+        assert!(first.to_string().contains("- look: Does as told"), "{dialect}: the list is in the prompt");
+        let results = agent.with(|cx| cx.messages.clone()).await.unwrap();
+        let worked = |message: &&Message| matches!(message, Message::ToolResult(result) if result.status == ResultStatus::Ok);
+        assert_eq!(results.iter().filter(worked).count(), 40, "{dialect}: all but the slips");
+    }
 }
