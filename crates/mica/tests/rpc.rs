@@ -278,3 +278,31 @@ async fn promise_8_a_program_undoes_and_redoes() {
     pipe.send(r#"{"id": 7, "method": "redo"}"#).await;
     pipe.expect(&json!({ "id": 7, "error": { "message": "…" } })).await;
 }
+
+/// The same as for a plain call: who answers over the pipe needs to know nothing of how it was called.
+#[tokio::test]
+async fn a_deferred_call_that_waits_is_answered_over_the_pipe() {
+    let deferred = SCENARIO.replace(
+        r#"name = "file_write", args = { path = "a.txt", content = "mica\n" }"#,
+        r#"name = "call_tool", args = { name = "file_write", arguments = { path = "a.txt", content = "mica\n" } }"#,
+    );
+    let (folder, server) = with(&deferred).await;
+    let settings = folder.path().join("home/config");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("config.toml"), "defer = [\"file_write\"]\n").unwrap();
+    let waits = mica(&folder, &server, &["-p", "write a.txt"]).stdin(Stdio::null()).output().await.unwrap();
+    assert_eq!(waits.status.code(), Some(4));
+    let mut pipe = Pipe::open(mica(&folder, &server, &["rpc", "--continue"]));
+    pipe.send(r#"{"id": 1, "method": "state"}"#).await;
+    let asks = json!([{
+        "call": { "id": "call_1", "name": "file_write" },
+        "arguments": { "path": "a.txt", "content": "mica\n" },
+        "preview": { "kind": "diff", "title": "a.txt" },
+    }]);
+    pipe.expect(&json!({ "id": 1, "result": { "running": false, "asks": asks } })).await;
+    pipe.send(r#"{"id": 2, "method": "resume", "decisions": [{"call": "call_1", "shown": "ba88d0d9da0b90f368abba1104f44ea2", "answer": "allow"}]}"#).await;
+    pipe.expect(&json!({ "event": { "type": "call_start", "tool": "file_write", "label": "Write file" } }))
+        .await;
+    pipe.expect(&json!({ "id": 2, "result": { "outcome": "completed" } })).await;
+    assert_eq!(std::fs::read_to_string(folder.path().join("project/a.txt")).unwrap(), "mica\n");
+}
