@@ -102,8 +102,8 @@ async fn play(name: &str) {
     assert!(!job.about.is_empty(), "{name} says what it shows");
     let turn = |said: &Said| {
         let mut turn = Turn::new();
-        turn = said.thinks.iter().fold(turn, |turn, text| turn.thinking(text));
-        turn = said.says.iter().fold(turn, |turn, text| turn.text(text));
+        turn = said.thinks.iter().fold(turn, Turn::thinking);
+        turn = said.says.iter().fold(turn, Turn::text);
         said.calls.iter().fold(turn, |turn, call| {
             turn.step(mica_testkit::Step::Call(Call::new(&call.tool, call.args.clone())))
         })
