@@ -21,7 +21,8 @@ use mica_ai::{Content, Dialect, Message, Model, Remote};
 use mica_context::spill::SpillLimits;
 use mica_context::{Spill, SpillFolder};
 use mica_domain::{
-    Capability, Domain, DomainHooks, Input, Page, Prompt, Section, State, Surroundings, Tier, ToolNames,
+    Capability, Domain, DomainHooks, Input, Page, Prompt, Remark, Section, State, Surroundings, Tier,
+    ToolNames,
 };
 use mica_policy::budget::{Budget, Limits};
 use mica_policy::repeats::{Patience, RepeatGuard};
@@ -147,8 +148,8 @@ impl Domain for Desk {
         self.log.note(format!("domain: {} {} {}", call.name, spec.name, call.arguments.text()));
     }
 
-    async fn after_write(&self, files: &[PathBuf], _: &State) -> Option<String> {
-        Some(format!("checked {}", files.first()?.display()))
+    async fn after_write(&self, files: &[PathBuf], _: &State) -> Option<Remark> {
+        Some(Remark::from(format!("checked {}", files.first()?.display())))
     }
 }
 

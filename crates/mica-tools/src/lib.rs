@@ -28,8 +28,9 @@
 #[cfg(not(unix))]
 compile_error!("the file tools open files relative to folders, which is done for Unix only so far");
 
-mod arguments;
+pub mod arguments;
 pub mod ask_user_question;
+pub mod change;
 pub mod checkpoints;
 pub mod deferred;
 mod diff;
@@ -82,6 +83,7 @@ use std::sync::Arc;
 use mica_agent::Tool;
 
 pub use ask_user_question::AskUserQuestion;
+pub use change::{Change, Changed};
 pub use checkpoints::Checkpoints;
 pub use deferred::Deferred;
 pub use digest::Digest;

@@ -82,7 +82,7 @@ async fn a_run_that_waits_for_a_deferred_call_goes_on_in_another_process() {
 
     // The history has the call as it was made, and the result by the tool that did it.
     let list: Value = serde_json::from_str(&stage.does(&["sessions", "list", "--json"]).await).unwrap();
-    let id = list["sessions"][0]["id"].as_str().unwrap();
+    let id = list[0]["id"].as_str().unwrap();
     let history = stage.does(&["sessions", "export", id, "--form", "markdown"]).await;
     assert!(history.contains("### Call of `call_tool`"), "{history}");
     assert!(history.contains("### Result of `file_write`"), "{history}");
