@@ -149,6 +149,21 @@ impl Resolved {
     }
 }
 
+impl Resolved {
+    /// A text without the lines that name a tool which is not there, for texts that are data: profiles of subagents, for
+    /// example, which are written for whatever tools there may be. A tool can be named as `[[tool]]`; then it is also known
+    /// for one where no capability has it.
+    pub fn truthful(&self, text: &str) -> String {
+        let marked = |line: &str| -> bool {
+            let mut names = line.split("[[").skip(1).filter_map(|rest| Some(rest.split_once("]]")?.0));
+            names.all(|name| self.names.has(name))
+        };
+        let is_true =
+            |line: &&str| marked(line) && named(line, &self.universe).all(|name| self.names.has(name));
+        text.lines().filter(is_true).collect::<Vec<_>>().join("\n").replace("[[", "`").replace("]]", "`")
+    }
+}
+
 type ByName<'a> = BTreeMap<&'a str, (Arc<dyn Tool>, Delivery)>;
 
 /// The tools of capabilities of one page. Two of the same name are a mistake: which one counts would be chance.

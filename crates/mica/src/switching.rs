@@ -192,7 +192,7 @@ impl Work {
             };
             cx.provider = models.means.provider(&choice);
             cx.model = choice.model.clone();
-            cx.tools = tools;
+            cx.tools = tools.tools;
             cx.system = prompt.system();
             self.window.model_changed();
             *models.current.lock().unwrap_or_else(PoisonError::into_inner) = choice;

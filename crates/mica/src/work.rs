@@ -140,7 +140,8 @@ impl Work {
         };
         let mi = Mi::find(&outfit)?;
         let mut equipment = Equipment::find(&outfit, &mut notices)?;
-        let crew = Crew::equip(&mut equipment, values)?;
+        let makes = Makes::find(workspace.clone(), mi, values, surroundings)?;
+        let crew = Crew::equip(&mut equipment, values, makes.pack(&choice)?.subagent_profiles())?;
         let Equipment { capabilities, hooks: equipped, exceptions, polls, anew, tasks, listeners: hearing } =
             equipment;
         let shared = Shared {
@@ -157,7 +158,7 @@ impl Work {
             meter: Meter::default(),
             clock,
         };
-        let makes = Arc::new(Makes::find(workspace, capabilities, mi, values, surroundings)?);
+        let makes = Arc::new(makes.equipped(capabilities));
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = makes.texts(&domain, &|_| true)?;
         let window = shared.window(&domain, keeper.as_ref(), Some(undoing.clone()));
@@ -168,7 +169,7 @@ impl Work {
             effort,
             cache_key: keeper.as_ref().map(|keeper| keeper.session().header().id.to_string()),
         };
-        context.tools = tools;
+        context.tools = tools.tools;
         context.system = prompt.system();
         if let Some(keeper) = &keeper {
             context.messages = window::restore(&keeper.session().live()?);

@@ -61,6 +61,9 @@ impl MiPack {
     /// The name of the pack.
     pub const NAME: &str = "mi";
 
+    /// The kinds of subagents that it brings.
+    pub const PROFILES: &str = include_str!("profiles.toml");
+
     /// An agent for a workspace. The checker is of the same folder.
     pub fn new(
         workspace: &Workspace,
@@ -110,6 +113,10 @@ impl Domain for MiPack {
 
     fn capabilities(&self) -> Vec<Capability> {
         self.capabilities.clone()
+    }
+
+    fn subagent_profiles(&self) -> Option<&str> {
+        Some(Self::PROFILES)
     }
 
     fn sections(&self, tools: &ToolNames, _: &State) -> Vec<Section> {

@@ -194,3 +194,14 @@ fn what_is_deferred_tells_no_lies_either() {
         DomainError::UntrueText { text: "of a capability".to_owned(), tool: "mail_reply".to_owned() };
     assert_eq!(resolved.check([]), Err(untrue), "its line is in the prompt");
 }
+
+#[test]
+fn lines_that_name_a_missing_tool_are_left_out() {
+    let resolved = resolve(&capabilities(), None, &|_| true).unwrap();
+    let text = "Find it with [[record_find]].\n- Reply with mail_reply.\n- Load it with [[load_reference]] or [[note]].\n\n\
+                Write with record_write, and `note` it.\nA list: a[[0]]\n";
+    assert_eq!(
+        resolved.truthful(text),
+        "Find it with `record_find`.\n\nWrite with record_write, and `note` it."
+    );
+}
