@@ -19,7 +19,7 @@ use mica_ai::id::CallId;
 
 pub use create::{CreateSubagent, NAME, sent};
 pub use fence::fenced;
-pub use profile::{Layer, ModelWish, Profile, ProfileError, Profiles, ToolWish};
+pub use profile::{BUILT_IN, Layer, ModelWish, Profile, ProfileError, Profiles, ToolWish};
 pub use report::{Report, changed_files};
 
 /// Puts subagents together.

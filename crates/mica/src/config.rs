@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::cli::RunFlags;
+use crate::makes;
 use crate::surroundings::Surroundings;
 
 pub mod trust;
@@ -254,6 +255,23 @@ impl Config {
             merge(&mut merged, &layer.table);
         }
         Values::deserialize(merged).context("the settings do not fit together")
+    }
+
+    /// The same, with what is said of subagents below all settings: what comes along, and what the pack brings. For
+    /// whoever explains it; those who use it lay the profiles over each other themselves.
+    ///
+    /// # Errors
+    /// Never, as tests see to.
+    pub fn with_subagents(mut self, wanted: Option<&str>, folder: &Path) -> Result<Self> {
+        let mut below = vec![("built in".to_owned(), mica_tools::subagent::BUILT_IN)];
+        below.extend(
+            makes::profiles_of(wanted, folder).map(|(pack, text)| (format!("the pack {pack}"), text)),
+        );
+        for (position, (source, text)) in below.into_iter().enumerate() {
+            let table = Table::from_iter([("subagents".to_owned(), Value::Table(parse(text, &source)?))]);
+            self.layers.insert(position, Layer { source, table });
+        }
+        Ok(self)
     }
 
     /// What each layer says of a key, the weakest first. The last one counts.

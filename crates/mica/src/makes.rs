@@ -1,5 +1,6 @@
 //! What a domain is made from, so that it can be made again for another model.
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
@@ -126,6 +127,16 @@ impl Makes {
         let prompt = Prompt::of(&*domain.domain(), &tools, &domain.snapshot())?;
         Ok((tools, prompt))
     }
+}
+
+/// The pack that a session of this folder has, by name, and the subagents that it brings; none when it brings none. For
+/// whoever only wants to know, without making it.
+pub fn profiles_of(wanted: Option<&str>, folder: &Path) -> Option<(&'static str, &'static str)> {
+    let is_mi = match wanted {
+        Some(wanted) => wanted == MiPack::NAME,
+        None => MiPack::claims(folder).is_some(),
+    };
+    is_mi.then_some((MiPack::NAME, MiPack::PROFILES))
 }
 
 /// Which tools are deferred.

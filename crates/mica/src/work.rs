@@ -14,7 +14,7 @@ use mica_policy::budget::{Budget, Limits, Meter};
 use mica_policy::mode::{ModeSwitch, ModeTable};
 use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
-use mica_tools::{Checkpoints, Person, Tasks, Workspace};
+use mica_tools::{Checkpoints, Person, Profiles, Tasks, Workspace};
 
 use crate::approvals::KeptApprovals;
 use crate::approvals::project::ProjectFile;
@@ -25,7 +25,7 @@ use crate::config::Values;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
-use crate::equipment::subagents::{Base, Crew};
+use crate::equipment::subagents::{self, Base, Crew};
 use crate::equipment::{Equipment, Outfit, of_commands};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
@@ -53,6 +53,8 @@ pub struct Work {
     pub window: Arc<WindowKeeper>,
     /// What it does together with a person.
     pub people: Arc<People>,
+    /// The kinds of subagents that there are.
+    profiles: Arc<Profiles>,
     /// What a person should know about how it began.
     pub notices: Arc<[String]>,
     /// The model it asks, and those it could.
@@ -214,6 +216,7 @@ impl Work {
             approvals,
             window,
             people,
+            profiles: Arc::new(crew.profiles().clone()),
             notices: notices.into(),
             models,
             domain,
@@ -329,6 +332,11 @@ impl Work {
                 )
             }
         }
+    }
+
+    /// The kinds of subagents that there are, for people.
+    pub fn agents(&self) -> String {
+        subagents::listing(&self.profiles)
     }
 
     /// What the model can call.

@@ -7,8 +7,8 @@ use mica_agent::{Access, Effect, ToolSpec};
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
-/// Profiles that come along.
-const BUILT_IN: &str = include_str!("profiles.toml");
+/// Profiles that come along, as TOML.
+pub const BUILT_IN: &str = include_str!("profiles.toml");
 
 /// Tools that no subagent has, whatever its profile says: those that send others, those that need a person's attention,
 /// and those that change how the session is run. A star stands for the rest of a name.

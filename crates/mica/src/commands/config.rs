@@ -55,7 +55,12 @@ pub fn run(command: &ConfigCommand, config: &Config, surroundings: &Surroundings
             }
         }
         ConfigCommand::Explain { key } => {
-            let layers = config.explain(key);
+            let about_subagents = key == "subagents" || key.starts_with("subagents.");
+            let wanted = config.explain("pack").pop().and_then(|(_, pack)| pack.as_str());
+            let below = about_subagents
+                .then(|| config.clone().with_subagents(wanted, &surroundings.folder))
+                .transpose()?;
+            let layers = below.as_ref().unwrap_or(config).explain(key);
             if layers.is_empty() {
                 let known: Vec<String> = config.list().into_iter().map(|(key, ..)| key).collect();
                 for note in &config.notes {

@@ -5,6 +5,7 @@
 
 mod asking;
 pub mod links;
+mod listing;
 mod news;
 mod unkept;
 
@@ -34,6 +35,8 @@ use asking::{Asking, GateOnly, Waiting};
 use links::Link;
 use news::News;
 use unkept::Unkept;
+
+pub use listing::listing;
 
 /// How long a subagent that has ended can be resumed. Then its session is deleted.
 pub const KEPT: Duration = Duration::from_secs(60 * 60);
