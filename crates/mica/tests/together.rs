@@ -11,8 +11,6 @@
 mod stage;
 
 use std::path::PathBuf;
-use std::process::Stdio;
-use std::time::Duration;
 
 use mica_testkit::{Call, Scenario, Step, Turn};
 use serde_json::{Value, json};
