@@ -2,7 +2,12 @@
 //! name that was never sent, is what a plain call is. Each case is played in all three ways, and what everyone saw must be
 //! the same.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "helpers of tests are tests"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -14,10 +19,12 @@ use mica_agent::{
     Access, Agent, Approval, Args, Ask, Context, Decision, Decisions, Effect, Ends, Event, EventKind, Hooks,
     Listener, Outcome, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec, Verdict,
 };
+use mica_ai::arguments::Arguments;
 use mica_ai::auth::NoCredential;
 use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
-use mica_ai::message::{ResultStatus, ToolCall};
-use mica_ai::{Content, Dialect, Message, Model, Remote};
+use mica_ai::id::MessageId;
+use mica_ai::message::{Block, ResultStatus, ToolCall};
+use mica_ai::{Assistant, Content, Dialect, Message, Model, Origin, Remote, StopReason, User};
 use mica_context::spill::SpillLimits;
 use mica_context::{Spill, SpillFolder};
 use mica_domain::{
@@ -563,6 +570,31 @@ async fn the_conversation_keeps_the_call_that_was_made() {
     assert_eq!((call.name.as_str(), call.id.as_str()), (deferred::CALL, "c1"));
     assert_eq!(call.arguments.text(), "{\"name\":\"look\",\"arguments\":{\"ms\":1}}");
     assert_eq!((result.tool.as_str(), result.call.as_str()), ("look", "c1"));
+}
+
+/// A program that ended in the middle of a call: whoever knows what became of it is asked about the tool that it was for.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_left_is_told_by_the_tool_that_is_meant() {
+    for (name, arguments, expected) in [
+        (deferred::CALL, r#"{"name":"change","arguments":{}}"#, "change: change was left."),
+        ("change", "{}", "change: change was left."),
+        (deferred::CALL, r#"{"name":"chang"}"#, "chang: chang was left."),
+        (deferred::CALL, "{\"name\":", "call_tool: call_tool was left."),
+    ] {
+        let world = World::new(&case("left", []), Way::Through);
+        let origin =
+            Origin { dialect: Dialect::Responses, provider: String::new(), model: "scripted".into() };
+        let mut answer = Assistant::empty(MessageId::from("a1"), origin);
+        answer.stop = StopReason::ToolUse;
+        let arguments = Arguments::from_text(arguments);
+        answer.blocks = vec![Block::ToolCall(ToolCall { id: "c1".into(), name: name.to_owned(), arguments })];
+        let before = vec![User::text("Change it.").into(), Message::from(answer)];
+        world.agent.with(|cx| cx.messages = before).await.unwrap();
+        world.agent.prompt("Go on.").await.unwrap();
+        let said = world.agent.with(|cx| cx.messages.clone()).await.unwrap();
+        let Some(Message::ToolResult(result)) = said.get(2) else { panic!("{said:#?}") };
+        assert_eq!(format!("{}: {}", result.tool, text(&result.content)), expected, "{name}");
+    }
 }
 
 /// Promise 4, with tools that are loaded on the way: what is sent stays the same, and nothing of what is deferred is in it.
