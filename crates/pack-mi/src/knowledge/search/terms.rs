@@ -92,7 +92,7 @@ fn end_word(word: &mut String, found: &mut Vec<Term>) {
     if compound {
         found.push(Term { text: lower, exact: true });
         let squashed: String = parts.concat();
-        if parts.len() > 1 && !found.last().is_some_and(|last| last.text == squashed) {
+        if parts.len() > 1 && found.last().is_none_or(|last| last.text != squashed) {
             found.push(Term { text: squashed, exact: false });
         }
     }
