@@ -43,7 +43,7 @@ fn parts_and_wholes_are_given() {
     check(
         &["a", "a:one", "A"],
         Some("4.6.0"),
-        "<reference name=\"a\" tokens=\"17\">\n# T a\n\n## one\n\nFirst.\n\n## two\n\nSecond.\n\n</reference>\n",
+        "<reference name=\"a\" tokens=\"16\">\n# T a\n\n## one\n\nFirst.\n\n## two\n\nSecond.\n\n</reference>\n",
     );
 }
 
@@ -79,7 +79,7 @@ fn runtimes_count() {
     check(
         &["a"],
         Some("4.3.0"),
-        "<reference name=\"a\" tokens=\"17\">\n# T a\n\n## one\n\nFirst.\n\n\
+        "<reference name=\"a\" tokens=\"16\">\n# T a\n\n## one\n\nFirst.\n\n\
          [the section two is left out: it needs MI 4.4.0 or later]\n\n</reference>\n",
     );
 }

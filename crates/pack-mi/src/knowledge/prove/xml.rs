@@ -48,7 +48,8 @@ impl Subject {
             let folder = file.map_or("sequences", |file| file.folder.as_str());
             let under = if folder.starts_with("src/") { "" } else { "src/main/wso2mi/artifacts/" };
             let named_by = file.and_then(|file| file.named_by.as_deref()).unwrap_or("name");
-            let name = root.value(named_by).map_or_else(|| "example".to_owned(), |name| name.into_owned());
+            let name =
+                root.value(named_by).map_or_else(|| "example".to_owned(), std::borrow::Cow::into_owned);
             let extension = file.map_or("xml", |file| file.extension.as_str());
             let path = format!("{under}{folder}/{name}.{extension}");
             return Self { document: alone, path, before: 0 };

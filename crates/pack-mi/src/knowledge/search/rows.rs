@@ -55,15 +55,13 @@ impl Row<'_> {
 /// The rows of a document.
 pub(super) fn of(reference: &Reference) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
-    let about = |section: Option<&'_ Section>, text: &str| (section.is_none(), text.to_owned());
-    let (_, text) = about(None, &format!("{}: {}", reference.title, reference.description));
     rows.push(Row {
         reference,
         section: None,
         under: Vec::new(),
         kind: RowKind::About,
         header: String::new(),
-        text,
+        text: format!("{}: {}", reference.title, reference.description),
         runtimes: reference.runtimes,
     });
     cut(reference, None, &reference.introduction, &mut rows);
@@ -181,8 +179,17 @@ impl Cutter<'_, '_> {
             // The message that examples are evaluated with answers no question.
             "context" => {}
             "expr" => {
+                // A comment belongs to the line below it.
+                let mut comments = String::new();
                 for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-                    self.push(RowKind::Code, String::new(), line.to_owned());
+                    if line.starts_with("# ") {
+                        comments.push_str(line);
+                        comments.push('\n');
+                    } else {
+                        let row = format!("{comments}{line}");
+                        comments.clear();
+                        self.push(RowKind::Code, String::new(), row);
+                    }
                 }
             }
             _ => self.push(RowKind::Code, String::new(), format!("```{info}\n{text}```")),

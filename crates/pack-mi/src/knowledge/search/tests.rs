@@ -4,7 +4,7 @@ const DOCUMENT: &str = "+++\nname = \"a\"\ntitle = \"Arithmetic\"\ndescription =
 [[section]]\nname = \"sums\"\ndescription = \"Adding.\"\n\n[[section]]\nname = \"later\"\ndescription = \"Newer things.\"\n\
 min_runtime = \"4.4.0\"\n+++\nAn introduction.\n\n## Sums\n\nWhat adding gives.\n\n| operands | `+` |\n|---|---|\n\
 | integer with double | double |\n| string with string | string |\n\n- `FORCE_SC_ACCEPTED` answers 202.\n- Another item\n\
-  that goes on.\n\n### Below\n\n```context\n{}\n```\n```expr\n1 + 1 -> 2\n'a' + 'b' -> \"ab\"\n```\n```xml\n<log/>\n```\n\n\
+  that goes on.\n\n### Below\n\n```context\n{}\n```\n```expr\n# a sum\n1 + 1 -> 2\n'a' + 'b' -> \"ab\"\n```\n```xml\n<log/>\n```\n\n\
 ## Later\n\nA `scatter-gather` row.\n";
 
 fn library() -> Library {
@@ -32,7 +32,7 @@ fn documents_are_cut_into_rows() {
             "sums| operands | `+` |~|---|---|~| string with string | string |",
             "sums- `FORCE_SC_ACCEPTED` answers 202.",
             "sums- Another item~that goes on.",
-            "sumsBelow1 + 1 -> 2",
+            "sumsBelow# a sum~1 + 1 -> 2",
             "sumsBelow'a' + 'b' -> \"ab\"",
             "sumsBelow```xml~<log/>~```",
             "laterLater: Newer things.",

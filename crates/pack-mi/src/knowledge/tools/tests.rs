@@ -78,11 +78,11 @@ async fn errors_say_what_to_do() {
             "The arguments do not fit the tool: invalid type: integer `1`, expected a string. Give names as a list of texts.",
         ),
     ] {
-        assert_eq!(call(0, version, args.clone()).await.as_deref(), Err(expect), "{args}");
+        assert_eq!(call(0, version, args.clone()).await, Err(expect.to_owned()), "{args}");
     }
     assert_eq!(
-        call(1, None, json!({ "query": " " })).await.as_deref(),
-        Err("The query is empty. Give identifiers, operators or words to look for.")
+        call(1, None, json!({ "query": " " })).await,
+        Err("The query is empty. Give identifiers, operators or words to look for.".to_owned())
     );
 }
 
