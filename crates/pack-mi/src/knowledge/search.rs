@@ -58,13 +58,21 @@ pub struct Hit {
     pub section: String,
     /// The headings above it, below the section's.
     pub under: Vec<String>,
-    /// The row, with its header when it is one of a table.
+    /// For a row of a table, its header and the line below it.
+    pub header: String,
+    /// The row.
     pub text: String,
     /// How well it fits; comparable within one search only.
     pub score: f64,
 }
 
 impl Hit {
+    /// The row with its header.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        format!("{}{}", self.header, self.text)
+    }
+
     /// The selector that loads what is around it.
     #[must_use]
     pub fn selector(&self) -> String {
@@ -132,8 +140,7 @@ impl<'a> Index<'a> {
                 found.other_runtimes += 1;
                 continue;
             }
-            let text = row.shown();
-            let size = mica_context::tokens::of_text(&text);
+            let size = mica_context::tokens::of_text(&row.shown());
             let siblings = found
                 .hits
                 .iter()
@@ -149,7 +156,8 @@ impl<'a> Index<'a> {
                 reference: row.reference.name.clone(),
                 section: row.section_name().to_owned(),
                 under: row.under.clone(),
-                text,
+                header: row.header.clone(),
+                text: row.text.clone(),
                 score,
             });
         }

@@ -65,12 +65,12 @@ async fn errors_say_what_to_do() {
         (
             json!({ "names": ["synapse-expresion-spec"] }),
             None,
-            "no reference `synapse-expresion-spec`; did you mean `synapse-expression-spec`?.",
+            "no reference `synapse-expresion-spec`; did you mean `synapse-expression-spec`?",
         ),
         (
             json!({ "names": ["synapse-expression-spec"] }),
             Some("4.3.0"),
-            "`synapse-expression-spec` needs MI 4.4.0 or later; this project says 4.3.0 in pom.xml.",
+            "`synapse-expression-spec` needs MI 4.4.0 or later; this project says 4.3.0 in pom.xml",
         ),
         (
             json!({ "names": [1] }),
