@@ -89,8 +89,8 @@ fn searches_give_rows_and_their_places() {
     assert_eq!(found["hits"][0]["selector"], "synapse-function-reference:datetime");
     assert!(found["hits"][0]["header"].as_str().unwrap().starts_with("| function |"));
 
-    let none = stage.run(&["knowledge", "search", "kubernetes"]);
-    assert_eq!((none.code, none.out.as_str()), (Some(1), "Nothing fits \"kubernetes\".\n"));
+    let none = stage.run(&["knowledge", "search", "zeppelin"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(1), "Nothing fits \"zeppelin\".\n"));
 }
 
 #[test]

@@ -17,6 +17,10 @@ const EXACT: f64 = 1.2;
 const PHRASE: f64 = 1.6;
 /// What the first cell of a row of a table counts more: it is what the row is about.
 const FIRST_CELL: f64 = 0.9;
+/// What a row of a table counts more that is about the question and nothing else.
+const ONLY_CELL: f64 = 1.5;
+/// What fits so much less well than the best row is no answer.
+const TAIL: f64 = 0.25;
 
 /// What is known about the words of all rows.
 pub(super) struct Ranking {
@@ -64,6 +68,8 @@ impl Ranking {
             }
         }
         ranked.sort_by(|(one, left), (two, right)| right.total_cmp(left).then(one.cmp(two)));
+        let best = ranked.first().map_or(0.0, |(_, score)| *score);
+        ranked.retain(|(_, score)| *score >= best * TAIL);
         ranked
     }
 
@@ -95,7 +101,9 @@ impl Ranking {
         if long_enough && row.plain.contains(phrase) {
             score *= PHRASE;
         }
+        let only = asked.len() == row.first.len() && asked.iter().all(|term| row.first.contains(&term.text));
         match kind {
+            RowKind::TableRow if only => score * 1.1 * ONLY_CELL,
             RowKind::TableRow => score * 1.1,
             RowKind::Code => score * 0.85,
             RowKind::About | RowKind::Paragraph | RowKind::Item => score,
