@@ -140,14 +140,18 @@ impl<'a> Index<'a> {
                 found.other_runtimes += 1;
                 continue;
             }
-            let size = mica_context::tokens::of_text(&row.shown());
             let siblings = found
                 .hits
                 .iter()
                 .filter(|hit| hit.reference == row.reference.name && hit.section == row.section_name())
                 .count();
             let full = found.hits.len() >= limits.hits || siblings >= limits.of_one_section;
-            if full || (tokens + size > limits.tokens && !found.hits.is_empty()) {
+            if full {
+                found.more += 1;
+                continue;
+            }
+            let size = mica_context::tokens::of_text(&row.shown());
+            if tokens + size > limits.tokens && !found.hits.is_empty() {
                 found.more += 1;
                 continue;
             }

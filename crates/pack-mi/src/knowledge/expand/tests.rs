@@ -1,3 +1,5 @@
+//! Placeholders are filled from the language, and slips are told.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! What several selectors give, and that it stays bounded.
+
 use super::*;
 
 fn document(name: &str, head: &str, sections: &[(&str, &str, &str)]) -> String {

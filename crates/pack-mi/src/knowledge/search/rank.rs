@@ -58,7 +58,13 @@ impl Ranking {
 
     /// Rows that have any word of the question, the best first.
     pub(super) fn rank(&self, question: &str, rows: &[Row<'_>]) -> Vec<(usize, f64)> {
-        let asked = asked(question);
+        let asked: Vec<(Term, f64)> = asked(question)
+            .into_iter()
+            .map(|term| {
+                let rarity = self.rarity(&term.text);
+                (term, rarity)
+            })
+            .collect();
         let phrase = plain(question);
         let mut ranked: Vec<(usize, f64)> = Vec::new();
         for (at, (counted, row)) in self.rows.iter().zip(rows).enumerate() {
@@ -73,12 +79,11 @@ impl Ranking {
         ranked
     }
 
-    fn score(&self, asked: &[Term], phrase: &str, row: &Counted, kind: RowKind) -> f64 {
+    fn score(&self, asked: &[(Term, f64)], phrase: &str, row: &Counted, kind: RowKind) -> f64 {
         let mut score = 0.0;
         let mut possible = 0.0;
         let mut reached = 0.0;
-        for term in asked {
-            let rarity = self.rarity(&term.text);
+        for (term, rarity) in asked {
             possible += rarity;
             let Some(weight) = row.weights.get(&term.text) else { continue };
             reached += rarity;
@@ -101,7 +106,8 @@ impl Ranking {
         if long_enough && row.plain.contains(phrase) {
             score *= PHRASE;
         }
-        let only = asked.len() == row.first.len() && asked.iter().all(|term| row.first.contains(&term.text));
+        let only =
+            asked.len() == row.first.len() && asked.iter().all(|(term, _)| row.first.contains(&term.text));
         match kind {
             RowKind::TableRow if only => score * 1.1 * ONLY_CELL,
             RowKind::TableRow => score * 1.1,

@@ -1,3 +1,5 @@
+//! What is found, however it is spelled, and what is told when it is not.
+
 use super::*;
 
 fn library() -> Library {

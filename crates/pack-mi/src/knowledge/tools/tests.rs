@@ -1,3 +1,5 @@
+//! The tools as a model calls them.
+
 use mica_agent::{Access, Approval, Args, Effect, RunId, ToolCx};
 use mica_ai::Content;
 use mica_ai::id::CallId;
