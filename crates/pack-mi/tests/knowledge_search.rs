@@ -1,6 +1,6 @@
 //! Questions find the row that answers them.
 
-use pack_mi::knowledge::{Index, SearchLimits};
+use pack_mi::knowledge::{Index, Library, SearchLimits};
 
 /// What is asked, where the answer is (one of several sections), and a text that the answering row has.
 const QUESTIONS: &[(&str, &[&str], &str)] = &[
@@ -104,7 +104,11 @@ const QUESTIONS: &[(&str, &[&str], &str)] = &[
         "",
     ),
     ("dblookup first row", &["synapse-mediator-expression-matrix:db"], ""),
-    ("validate json schema", &["synapse-mediator-expression-matrix:validate"], ""),
+    (
+        "validate json schema",
+        &["synapse-mediator-expression-matrix:validate", "synapse-mediator-reference:validate"],
+        "",
+    ),
     (
         "switch regex full match",
         &["synapse-mediator-expression-matrix:switch_mediator", "synapse-mediator-expression-matrix:filter"],
@@ -169,13 +173,92 @@ const QUESTIONS: &[(&str, &[&str], &str)] = &[
         &["synapse-variable-resolution:parameters", "synapse-edge-cases:validated_patterns"],
         "",
     ),
+    ("SC_ACCEPTED", &["synapse-property-reference:http_response"], "FORCE_SC_ACCEPTED"),
+    ("NO_ENTITY_BODY", &["synapse-property-reference:http_response"], "NO_ENTITY_BODY"),
+    (
+        "messageType",
+        &["synapse-property-reference:http_response", "synapse-property-reference:content_type"],
+        "messageType",
+    ),
+    (
+        "REST_URL_POSTFIX",
+        &["synapse-property-reference:rest_properties", "synapse-property-reference:http_protocol"],
+        "REST_URL_POSTFIX",
+    ),
+    (
+        "ERROR_CODE",
+        &["synapse-property-reference:message_flow", "synapse-mediator-reference:fault_handling"],
+        "ERROR_CODE",
+    ),
+    (
+        "suspendOnFailure progressionFactor",
+        &["synapse-endpoint-reference:http", "synapse-endpoint-reference:common_config"],
+        "progressionFactor",
+    ),
+    (
+        "responseAction discard fault",
+        &["synapse-endpoint-reference:http", "synapse-endpoint-reference:common_config"],
+        "responseAction",
+    ),
+    ("loadbalance members", &["synapse-endpoint-reference:loadbalance"], ""),
+    ("message processor interval", &["synapse-async-reference:message_processors"], "interval"),
+    (
+        "max.delivery.attempts",
+        &["synapse-async-reference:message_processors", "synapse-async-reference:dlq_pattern"],
+        "max.delivery.attempts",
+    ),
+    ("inbound file FileURI", &["synapse-artifact-reference:inbound_endpoint"], "FileURI"),
+    ("task cron", &["synapse-artifact-reference:scheduled_task"], "cron"),
+    ("uri-template url-mapping resource", &["synapse-artifact-reference:api_resource"], ""),
+    (
+        "soapAction header",
+        &["synapse-soap-namespace-guide:soap_basics", "synapse-soap-namespace-guide:common_mistakes"],
+        "SOAPAction",
+    ),
+    ("soap fault detail", &["synapse-soap-namespace-guide:soap_faults"], ""),
+    ("mock service port", &["unit-test-reference:mock_services"], ""),
+    ("assertEquals", &["unit-test-reference:schema", "unit-test-reference:assertions"], "assertEquals"),
+    (
+        "dmUtils",
+        &[
+            "data-mapper-reference:dmutils_functions",
+            "data-mapper-reference:when_to_use_dmutils",
+            "data-mapper-reference:typescript_rules",
+        ],
+        "dmUtils",
+    ),
+    (
+        "freemarker",
+        &["synapse-payload-patterns:freemarker_patterns", "synapse-mediator-reference:payload_factory"],
+        "FreeMarker",
+    ),
+    (
+        "artifact.xml mediaType",
+        &["registry-resource-guide:artifact_xml", "registry-resource-guide:media_types"],
+        "",
+    ),
+    (
+        "vector store knowledge base",
+        &[
+            "ai-connector-app-development:knowledge_base",
+            "ai-connector-app-development:connections",
+            "ai-connector-app-development:rag",
+        ],
+        "",
+    ),
+    ("http connector basic authentication", &["http-connector-guide:authentication"], ""),
 ];
 
 #[test]
 fn questions_find_their_row_among_the_first_three() {
     assert!(QUESTIONS.len() >= 40);
     let mut wrong = Vec::new();
+    let mut passed_over = 0;
     for (question, homes, text) in QUESTIONS {
+        if !homes.iter().any(|home| Library::builtin().select(home).is_ok()) {
+            passed_over += 1;
+            continue;
+        }
         let found = Index::builtin().search(question, None, SearchLimits::default());
         let fits = |hit: &pack_mi::knowledge::Hit| {
             homes.contains(&hit.selector().as_str()) && hit.text.to_lowercase().contains(&text.to_lowercase())
@@ -197,6 +280,8 @@ fn questions_find_their_row_among_the_first_three() {
             wrong.push(format!("{question}: expected {homes:?} {text:?}\n{}", first.join("\n")));
         }
     }
+    // Where only a part of the documents is there, only that part is asked about.
+    assert!(passed_over == 0 || Library::builtin().references().len() < 17, "{passed_over} answers are gone");
     assert!(wrong.is_empty(), "{} of {} questions\n{}", wrong.len(), QUESTIONS.len(), wrong.join("\n"));
 }
 

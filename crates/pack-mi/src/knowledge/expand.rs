@@ -7,6 +7,7 @@
 //! {{operators}}           what every operator makes of every pair of kinds, found out by evaluating
 //! {{element log}}         attributes and children of an element, with the attributes of the children
 //! {{element http own}}    the same without the attributes of the children
+//! {{places}}              which mediators evaluate what, and how it is written
 //! {{properties axis2}}    well-known properties of a scope
 //! {{scopes}}              the scopes of properties
 //! {{roots}}               the roots of expressions
@@ -19,6 +20,7 @@ mod catalogues;
 mod elements;
 mod functions;
 mod operators;
+mod places;
 
 use std::fmt::Write as _;
 
@@ -48,6 +50,7 @@ const KINDS: &[&str] = &[
     "functions",
     "operators",
     "element",
+    "places",
     "properties",
     "scopes",
     "roots",
@@ -68,6 +71,7 @@ pub(super) fn fill(asked: &str) -> Result<String, CannotFill> {
     match kind {
         "functions" => functions::table(name),
         "operators" => Ok(operators::table()),
+        "places" => Ok(places::table()),
         "element" => elements::tables(name),
         "properties" => catalogues::properties(name),
         "scopes" => Ok(catalogues::scopes()),

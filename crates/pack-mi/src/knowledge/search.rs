@@ -58,13 +58,21 @@ pub struct Hit {
     pub section: String,
     /// The headings above it, below the section's.
     pub under: Vec<String>,
-    /// The row, with its header when it is one of a table.
+    /// For a row of a table, its header and the line below it.
+    pub header: String,
+    /// The row.
     pub text: String,
     /// How well it fits; comparable within one search only.
     pub score: f64,
 }
 
 impl Hit {
+    /// The row with its header.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        format!("{}{}", self.header, self.text)
+    }
+
     /// The selector that loads what is around it.
     #[must_use]
     pub fn selector(&self) -> String {
@@ -132,15 +140,18 @@ impl<'a> Index<'a> {
                 found.other_runtimes += 1;
                 continue;
             }
-            let text = row.shown();
-            let size = mica_context::tokens::of_text(&text);
             let siblings = found
                 .hits
                 .iter()
                 .filter(|hit| hit.reference == row.reference.name && hit.section == row.section_name())
                 .count();
             let full = found.hits.len() >= limits.hits || siblings >= limits.of_one_section;
-            if full || (tokens + size > limits.tokens && !found.hits.is_empty()) {
+            if full {
+                found.more += 1;
+                continue;
+            }
+            let size = mica_context::tokens::of_text(&row.shown());
+            if tokens + size > limits.tokens && !found.hits.is_empty() {
                 found.more += 1;
                 continue;
             }
@@ -149,7 +160,8 @@ impl<'a> Index<'a> {
                 reference: row.reference.name.clone(),
                 section: row.section_name().to_owned(),
                 under: row.under.clone(),
-                text,
+                header: row.header.clone(),
+                text: row.text.clone(),
                 score,
             });
         }

@@ -198,11 +198,11 @@ fn find_section<'a>(reference: &'a Reference, asked: &str) -> Result<&'a Section
     }
     let known = || reference.sections.iter().map(|one| one.name.as_str());
     let near = nearest(&spelled(asked, '_'), known());
-    let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    let near = near.map_or_else(|| "its".to_owned(), |near| format!("did you mean `{near}`? Its"));
     let hint = if reference.sections.is_empty() {
         "it has no sections: ask for all of it".to_owned()
     } else {
-        format!("{near}Its sections are: {}", known().collect::<Vec<_>>().join(", "))
+        format!("{near} sections are: {}", known().collect::<Vec<_>>().join(", "))
     };
     Err(LookupError::NoSection { reference: reference.name.clone(), asked: asked.to_owned(), hint })
 }

@@ -1,3 +1,5 @@
+//! Documents are read, and what is wrong with one is told with its line.
+
 use super::*;
 
 const GOOD: &str = "+++\nname = \"a\"\ntitle = \"The A\"\ndescription = \"What A is.\"\naliases = [\"b\"]\n\

@@ -1,3 +1,5 @@
+//! Placeholders are filled from the language, and slips are told.
+
 use super::*;
 
 #[test]
@@ -13,7 +15,7 @@ fn what_is_not_known_is_told() {
     for (asked, expect) in [
         (
             "function string",
-            "there is no placeholder `function`; there are: functions, operators, element, properties, scopes, roots, external, parameters, finding",
+            "there is no placeholder `function`; there are: functions, operators, element, places, properties, scopes, roots, external, parameters, finding",
         ),
         ("functions strng", "`functions` knows no `strng`; did you mean `string`?"),
         ("element payloadFactry", "`element` knows no `payloadFactry`; did you mean `payloadFactory`?"),
@@ -35,6 +37,8 @@ fn tables_are_filled_from_the_language() {
         "operators",
         "| integer with integer | integer | integer | integer or double | integer | boolean | boolean | error |",
     );
+    row("places", "| `payloadFactory` |  | `format/@key` | `format` | `args/arg/@expression` |  |");
+    row("places", "| `foreach` | `@collection` |  |  |  | `@expression` |");
     row("operators", "| integer with long | long | long | double | long | error | boolean | error |");
     row(
         "operators",

@@ -1,3 +1,5 @@
+//! What several selectors give, and that it stays bounded.
+
 use super::*;
 
 fn document(name: &str, head: &str, sections: &[(&str, &str, &str)]) -> String {
@@ -57,7 +59,7 @@ fn what_is_wrong_stands_beside_what_is_right() {
     check(
         &["zebra", "a:three"],
         None,
-        "error: no reference `zebra`; there are: a, b, c\nerror: `a` has no section `three`; Its sections are: one, two\n",
+        "error: no reference `zebra`; there are: a, b, c\nerror: `a` has no section `three`; its sections are: one, two\n",
     );
     check(&[], None, "error: nothing was asked for; ask for `name` or `name:section`. There are: a, b, c\n");
 }

@@ -1,3 +1,5 @@
+//! Examples that hold and examples that do not, block by block.
+
 use super::*;
 
 const HEAD: &str = "+++\nname = \"a\"\ntitle = \"A\"\ndescription = \"D.\"\nmin_runtime = \"4.4.0\"\n\

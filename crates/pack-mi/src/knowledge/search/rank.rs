@@ -17,6 +17,10 @@ const EXACT: f64 = 1.2;
 const PHRASE: f64 = 1.6;
 /// What the first cell of a row of a table counts more: it is what the row is about.
 const FIRST_CELL: f64 = 0.9;
+/// What a row of a table counts more that is about the question and nothing else.
+const ONLY_CELL: f64 = 1.5;
+/// What fits so much less well than the best row is no answer.
+const TAIL: f64 = 0.25;
 
 /// What is known about the words of all rows.
 pub(super) struct Ranking {
@@ -54,7 +58,13 @@ impl Ranking {
 
     /// Rows that have any word of the question, the best first.
     pub(super) fn rank(&self, question: &str, rows: &[Row<'_>]) -> Vec<(usize, f64)> {
-        let asked = asked(question);
+        let asked: Vec<(Term, f64)> = asked(question)
+            .into_iter()
+            .map(|term| {
+                let rarity = self.rarity(&term.text);
+                (term, rarity)
+            })
+            .collect();
         let phrase = plain(question);
         let mut ranked: Vec<(usize, f64)> = Vec::new();
         for (at, (counted, row)) in self.rows.iter().zip(rows).enumerate() {
@@ -64,15 +74,16 @@ impl Ranking {
             }
         }
         ranked.sort_by(|(one, left), (two, right)| right.total_cmp(left).then(one.cmp(two)));
+        let best = ranked.first().map_or(0.0, |(_, score)| *score);
+        ranked.retain(|(_, score)| *score >= best * TAIL);
         ranked
     }
 
-    fn score(&self, asked: &[Term], phrase: &str, row: &Counted, kind: RowKind) -> f64 {
+    fn score(&self, asked: &[(Term, f64)], phrase: &str, row: &Counted, kind: RowKind) -> f64 {
         let mut score = 0.0;
         let mut possible = 0.0;
         let mut reached = 0.0;
-        for term in asked {
-            let rarity = self.rarity(&term.text);
+        for (term, rarity) in asked {
             possible += rarity;
             let Some(weight) = row.weights.get(&term.text) else { continue };
             reached += rarity;
@@ -95,7 +106,10 @@ impl Ranking {
         if long_enough && row.plain.contains(phrase) {
             score *= PHRASE;
         }
+        let only =
+            asked.len() == row.first.len() && asked.iter().all(|(term, _)| row.first.contains(&term.text));
         match kind {
+            RowKind::TableRow if only => score * 1.1 * ONLY_CELL,
             RowKind::TableRow => score * 1.1,
             RowKind::Code => score * 0.85,
             RowKind::About | RowKind::Paragraph | RowKind::Item => score,

@@ -1,3 +1,5 @@
+//! How documents are cut into rows, and how limits hold.
+
 use super::*;
 
 const DOCUMENT: &str = "+++\nname = \"a\"\ntitle = \"Arithmetic\"\ndescription = \"What operators do.\"\n\

@@ -1,3 +1,5 @@
+//! What is found, however it is spelled, and what is told when it is not.
+
 use super::*;
 
 fn library() -> Library {
@@ -86,7 +88,7 @@ fn what_is_not_there_is_told_with_what_is() {
     check(
         "edge-cases:overflow",
         Err(
-            "`synapse-edge-cases` has no section `overflow`; Its sections are: type_system, type_coercion, jsonpath",
+            "`synapse-edge-cases` has no section `overflow`; its sections are: type_system, type_coercion, jsonpath",
         ),
     );
     check(
@@ -98,7 +100,7 @@ fn what_is_not_there_is_told_with_what_is() {
     check(
         "edge-cases:type",
         Err(
-            "`synapse-edge-cases` has no section `type`; Its sections are: type_system, type_coercion, jsonpath",
+            "`synapse-edge-cases` has no section `type`; its sections are: type_system, type_coercion, jsonpath",
         ),
     );
 }

@@ -1,5 +1,7 @@
 //! `load_context_reference`: gives references, or sections of them.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use mica_agent::typed::schema_of;
 use mica_agent::{Args, Tool, ToolCx, ToolError, ToolOutput, ToolSpec};
@@ -56,9 +58,12 @@ impl Tool for LoadContextReference {
                 format!("{} references in one call are too many; ask for at most {MOST}.", names.len());
             return Err(ToolError::new(message));
         }
-        let loaded = Library::builtin().load(&names, (self.version)()).map_err(|errors| {
-            let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            ToolError::new(format!("{}.", told.join(".\n")))
+        let version = Arc::clone(&self.version);
+        // The runtime is read from a file, and the first call reads all documents.
+        let loading = tokio::task::spawn_blocking(move || Library::builtin().load(&names, version()));
+        let loaded = loading.await.map_err(|error| ToolError::new(format!("The tool broke: {error}.")))?;
+        let loaded = loaded.map_err(|errors| {
+            ToolError::new(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
         })?;
         let text = format!("{}[{} tokens]", loaded.text, loaded.tokens);
         Ok(ToolOutput::text(text).with_details(json!({ "given": loaded.given, "tokens": loaded.tokens })))

@@ -1,6 +1,7 @@
 //! `search_references`: gives the rows of the references that answer a question.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use mica_agent::typed::schema_of;
@@ -10,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::RuntimeVersion;
-use crate::knowledge::search::{Hits, Index, SearchLimits};
+use crate::knowledge::search::{Hit, Hits, Index, SearchLimits};
 
 /// The name models call it by.
 pub(super) const NAME: &str = "search_references";
@@ -59,27 +60,34 @@ impl Tool for SearchReferences {
             ));
         }
         let limits = args.limit.map_or_else(SearchLimits::default, SearchLimits::of_hits);
-        let hits = Index::builtin().search(&args.query, (self.version)(), limits);
+        let version = Arc::clone(&self.version);
+        let query = args.query.clone();
+        // The runtime is read from a file, and the first call makes the index.
+        let searching =
+            tokio::task::spawn_blocking(move || Index::builtin().search(&query, version(), limits));
+        let hits = searching.await.map_err(|error| ToolError::new(format!("The tool broke: {error}.")))?;
         let text = shown(&args.query, &hits);
-        let found: Vec<String> = hits.hits.iter().map(crate::knowledge::Hit::selector).collect();
+        let found: Vec<String> = hits.hits.iter().map(Hit::selector).collect();
         Ok(ToolOutput::text(text).with_details(json!({ "found": found })))
     }
 }
 
-/// The hits as text. A header that the hit before has too is not repeated.
+/// The hits as text. A place or a header that the hit before has too is not repeated.
 pub(crate) fn shown(query: &str, hits: &Hits) -> String {
     let mut out = String::new();
-    let mut before: Option<(String, Vec<String>)> = None;
+    let mut before: Option<&Hit> = None;
     for hit in &hits.hits {
-        let place = (hit.selector(), hit.under.clone());
-        let same = before.as_ref() == Some(&place);
-        if !same {
+        let same = before.filter(|before| before.selector() == hit.selector() && before.under == hit.under);
+        if same.is_none() {
             let under =
                 if hit.under.is_empty() { String::new() } else { format!(" > {}", hit.under.join(" > ")) };
             let _ = writeln!(out, "[{}{under}]", hit.selector());
         }
+        if same.is_none_or(|before| before.header != hit.header) {
+            out.push_str(&hit.header);
+        }
         let _ = writeln!(out, "{}", hit.text);
-        before = Some(place);
+        before = Some(hit);
     }
     if hits.hits.is_empty() {
         let _ = write!(out, "[nothing in the references fits {query:?}");

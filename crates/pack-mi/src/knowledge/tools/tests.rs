@@ -1,3 +1,5 @@
+//! The tools as a model calls them.
+
 use mica_agent::{Access, Approval, Args, Effect, RunId, ToolCx};
 use mica_ai::Content;
 use mica_ai::id::CallId;
@@ -65,12 +67,12 @@ async fn errors_say_what_to_do() {
         (
             json!({ "names": ["synapse-expresion-spec"] }),
             None,
-            "no reference `synapse-expresion-spec`; did you mean `synapse-expression-spec`?.",
+            "no reference `synapse-expresion-spec`; did you mean `synapse-expression-spec`?",
         ),
         (
             json!({ "names": ["synapse-expression-spec"] }),
             Some("4.3.0"),
-            "`synapse-expression-spec` needs MI 4.4.0 or later; this project says 4.3.0 in pom.xml.",
+            "`synapse-expression-spec` needs MI 4.4.0 or later; this project says 4.3.0 in pom.xml",
         ),
         (
             json!({ "names": [1] }),
@@ -91,9 +93,9 @@ async fn searches_give_rows_with_their_place() {
     let found = call(1, Some("4.6.0"), json!({ "query": "integer + double", "limit": 1 })).await.unwrap();
     assert!(found.starts_with("[synapse-expression-spec:type_coercion"), "{found}");
     assert!(found.contains("\n| integer with double | double |"), "{found}");
-    let none = call(1, None, json!({ "query": "kubernetes helm" })).await.unwrap();
+    let none = call(1, None, json!({ "query": "zeppelin airship" })).await.unwrap();
     assert!(
-        none.starts_with("[nothing in the references fits \"kubernetes helm\"; try other words"),
+        none.starts_with("[nothing in the references fits \"zeppelin airship\"; try other words"),
         "{none}"
     );
 }
