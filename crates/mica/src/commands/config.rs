@@ -11,6 +11,10 @@ use crate::surroundings::Surroundings;
 /// What settings are for. What a key says by itself is not here.
 const ABOUT: &[(&str, &str)] = &[
     ("max_output", "tokens of one answer at most"),
+    (
+        "defer",
+        "tools that are listed and loaded when they are needed, instead of being sent with every request",
+    ),
     ("limits.time", "seconds of work of one run at most, not counting people"),
     ("limits.idle", "seconds without a word from the model before it is asked again"),
     ("sessions.keep_days", "days a session stays unchanged before it goes; 0 keeps all"),
