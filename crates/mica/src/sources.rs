@@ -298,6 +298,7 @@ pub fn read_project(root: &Path) -> Result<(Project, Vec<String>)> {
         }
     });
     let mut project = Project::default();
+    project.set_inherited_runtime(disk::inherited_runtime(root));
     let mut unreadable = Vec::new();
     for ((name, _), read) in named.into_iter().zip(read) {
         match read {

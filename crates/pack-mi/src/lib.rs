@@ -5,4 +5,7 @@
 pub mod connectors;
 pub mod datamapper;
 pub mod knowledge;
+pub mod pom;
+pub mod project;
 pub mod runtime;
+pub mod scaffold;

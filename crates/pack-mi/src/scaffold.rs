@@ -1,0 +1,1 @@
+//! New projects: the files that one begins with.
