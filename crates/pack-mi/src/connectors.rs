@@ -1,1 +1,39 @@
 //! Connectors: which there are, what they can do, and how a project gets them.
+//!
+//! A [`Definition`] says what a connector can do, and says what it does not know. It comes from the archive that lies in
+//! the project ([`archive`]), from a store that the program was told to ask ([`store`]), or from the facts that come
+//! along ([`snapshot`]), in this order. [`Shelf`] puts them together for one project. The tools are
+//! [`GetConnectorDefinitions`] and [`AddOrRemoveConnector`].
+//!
+//! Promise: nothing is made up. An operation whose parameters are not known says so.
+
+pub mod add_or_remove;
+pub mod archive;
+pub mod definition;
+pub mod example;
+pub mod get_definitions;
+mod render;
+pub mod shelf;
+pub mod snapshot;
+pub mod store;
+
+use std::sync::Arc;
+
+use mica_agent::Tool;
+use mica_tools::Workspace;
+
+pub use add_or_remove::AddOrRemoveConnector;
+pub use definition::{Connection, Definition, Init, Kind, Operation, Parameter, Source};
+pub use get_definitions::GetConnectorDefinitions;
+pub use shelf::{Found, Shelf};
+pub use store::{Store, StoreCache};
+
+/// The tools for connectors, for one workspace. Without a store, the facts that come along are all there is besides
+/// the project's own archives.
+pub fn tools(workspace: &Workspace, store: Option<StoreCache>) -> Vec<Arc<dyn Tool>> {
+    let store = store.map(Arc::new);
+    vec![
+        Arc::new(GetConnectorDefinitions::new(workspace, store.clone())),
+        Arc::new(AddOrRemoveConnector::new(workspace, store)),
+    ]
+}
