@@ -109,7 +109,8 @@ pub fn read_from(reader: impl Read + Seek, name: &str) -> Result<Definition, Arc
     }
     let init = operations.iter().find(|one| one.name == "init");
     let known = init.and_then(|init| init.parameters.clone()).unwrap_or_default();
-    let connections: Vec<Connection> = forms.connections.into_iter().map(|one| with_template(one, &known)).collect();
+    let connections: Vec<Connection> =
+        forms.connections.into_iter().map(|one| with_template(one, &known)).collect();
     let style = match init {
         _ if !connections.is_empty() => Init::LocalEntry,
         Some(init) if !init.hidden => Init::Inline,
@@ -118,7 +119,8 @@ pub fn read_from(reader: impl Read + Seek, name: &str) -> Result<Definition, Arc
     let (artifact, version) = coordinates(name, &prefix);
     let title = text_of(root, "displayName").unwrap_or_else(|| prefix.clone());
     let kind = if forms.is_inbound { Kind::Inbound } else { Kind::Connector };
-    let group = snapshot::all().iter().find(|one| one.artifact == artifact).map_or(GROUP, |one| one.group.as_str());
+    let group =
+        snapshot::all().iter().find(|one| one.artifact == artifact).map_or(GROUP, |one| one.group.as_str());
     Ok(Definition {
         title,
         kind,
@@ -158,7 +160,7 @@ impl Entries {
         let mut sum = 0_u64;
         for index in 0..archive.len() {
             let entry = archive.by_index(index).map_err(broken)?;
-            let path = entry.name().replace('\\', "/");
+            let path = entry.name().map_err(broken)?.replace('\\', "/");
             let path = path.trim_start_matches("./");
             let is_text = path.ends_with(".xml") || path.ends_with(".json");
             let leads_out = path.starts_with('/') || path.split('/').any(|step| step == "..");
@@ -220,7 +222,8 @@ fn template_parameters(text: &str) -> Vec<Parameter> {
     let Some(root) = document.root().filter(|root| root.local() == "template") else { return Vec::new() };
     let parameters = root.elements().filter(|one| one.local() == "parameter");
     let parameter = |one: Element<'_>| {
-        let text = |name: &str| one.value(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let text =
+            |name: &str| one.value(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         Some(Parameter {
             name: text("name")?,
             required: text("isMandatory").as_deref() == Some("true"),

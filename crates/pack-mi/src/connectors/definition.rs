@@ -146,23 +146,21 @@ impl Definition {
         self.connections.iter().find(|one| one.name.eq_ignore_ascii_case(name))
     }
 
-    /// The operations that flows use, as a checker may want them: complete or not at all.
-    ///
-    /// Names are without the prefix; parameters are those that the runtime reads, when they are known.
+    /// The operations as a checker may want them: nothing when there may be others. Names are without the prefix;
+    /// parameters are those that the runtime reads, when they are known.
     #[must_use]
     pub fn checkable(&self) -> Option<Vec<(&str, Option<Vec<&str>>)>> {
         // Only the archive itself is proof that there are no others.
         if !self.complete || !matches!(self.source, Source::Archive(_)) {
             return None;
         }
-        let names = |all: &Vec<Parameter>| -> Option<Vec<&str>> {
-            Some(all.iter().map(|one| one.name.as_str()).collect())
-        };
-        let operation = |one| -> (&str, Option<Vec<&str>>) {
-            let one: &Operation = one;
-            (one.name.as_str(), one.parameters.as_ref().and_then(names))
-        };
-        Some(self.operations.iter().map(operation).collect())
+        let mut all = Vec::new();
+        for one in &self.operations {
+            let names = one.parameters.as_ref();
+            let names = names.map(|all| all.iter().map(|one| one.name.as_str()).collect());
+            all.push((one.name.as_str(), names));
+        }
+        Some(all)
     }
 
     /// All names that mean it.
@@ -180,7 +178,15 @@ pub fn plain_name(name: &str) -> String {
     let lower = name.trim().to_lowercase();
     let cut = |text: &str| -> String {
         let mut text = text.trim().to_owned();
-        for start in ["org.wso2.carbon.esb.connector.", "org.wso2.carbon.connector.", "mi-connector-", "esb-connector-", "mi-module-", "mi-inbound-", "esb-inbound-"] {
+        for start in [
+            "org.wso2.carbon.esb.connector.",
+            "org.wso2.carbon.connector.",
+            "mi-connector-",
+            "esb-connector-",
+            "mi-module-",
+            "mi-inbound-",
+            "esb-inbound-",
+        ] {
             if let Some(rest) = text.strip_prefix(start) {
                 text = rest.to_owned();
             }

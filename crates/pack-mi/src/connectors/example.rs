@@ -45,7 +45,8 @@ pub fn example(
     // One with few parameters that must be there is the shortest lesson.
     let known = visible().filter(|one| one.parameters.is_some());
     let operation = operation.or_else(|| known.clone().next()).or_else(|| visible().next());
-    let step = operation.map(|operation| step(definition, operation, entry.is_some().then_some(&key), runtime));
+    let step =
+        operation.map(|operation| step(definition, operation, entry.is_some().then_some(&key), runtime));
     let unknown = operation.is_some_and(|one| one.parameters.is_none())
         || (entry.is_some() && connection.is_none_or(|one| one.parameters.is_none()));
     let note = unknown.then(|| {
@@ -123,7 +124,8 @@ fn inbound(definition: &Definition) -> Example {
         format!("        <parameter name=\"{}\">{}</parameter>\n", one.name, escape_text(&value))
     });
     let rows: String = rows.collect();
-    let inner = if rows.is_empty() { String::new() } else { format!("    <parameters>\n{rows}    </parameters>\n") };
+    let inner =
+        if rows.is_empty() { String::new() } else { format!("    <parameters>\n{rows}    </parameters>\n") };
     let step = format!(
         "<inboundEndpoint xmlns=\"http://ws.apache.org/ns/synapse\" name=\"{name}\" {attribute}=\"{implementation}\" sequence=\"request\" onError=\"fault\" suspend=\"false\">\n{inner}</inboundEndpoint>\n"
     );

@@ -86,9 +86,9 @@ impl Shelf {
     }
 
     fn has(&self, other: &Definition) -> bool {
-        self.definitions.iter().any(|one| {
-            one.kind == other.kind && (one.artifact == other.artifact || one.name == other.name)
-        })
+        self.definitions
+            .iter()
+            .any(|one| one.kind == other.kind && (one.artifact == other.artifact || one.name == other.name))
     }
 
     /// All of them, connectors first, each kind by name.
@@ -108,7 +108,8 @@ impl Shelf {
     pub fn find(&self, name: &str) -> Result<Found, Vec<String>> {
         let wanted = plain_name(name);
         let inbound = name.to_lowercase().contains("inbound");
-        let wanted = if inbound { wanted.replace("inboundendpoint", "").replace("inbound", "") } else { wanted };
+        let wanted =
+            if inbound { wanted.replace("inboundendpoint", "").replace("inbound", "") } else { wanted };
         let fits = |one: &Definition| inbound == (one.kind != Kind::Connector);
         let equal = |one: &&Arc<Definition>| one.names().any(|known| known.eq_ignore_ascii_case(name.trim()));
         let plain = |one: &&Arc<Definition>| {

@@ -191,7 +191,9 @@ fn parameter(row: &str) -> Parameter {
         kind: (!kind.is_empty() && values.is_none()).then(|| kind.to_owned()),
         description: description.trim().to_owned(),
         default,
-        values: values.map(|list| list.split(',').map(|one| one.trim().to_owned()).collect()).unwrap_or_default(),
+        values: values
+            .map(|list| list.split(',').map(|one| one.trim().to_owned()).collect())
+            .unwrap_or_default(),
         condition: None,
     }
 }

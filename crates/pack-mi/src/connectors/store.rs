@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use synapse_lang::model::Version;
 
-use super::definition::{Connection, Definition, GROUP, Init, Kind, Operation, Parameter, Source, plain_name};
+use super::definition::{
+    Connection, Definition, GROUP, Init, Kind, Operation, Parameter, Source, plain_name,
+};
 use super::snapshot;
 
 /// The largest answer that is taken. The whole catalogue of today has two megabytes.
@@ -158,7 +160,9 @@ fn read(items: &Value, stale: bool) -> Vec<Definition> {
 
 /// A connector of the store. One without coordinates is of no use.
 fn definition(item: &Value, stale: bool) -> Option<Definition> {
-    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(|text| text.trim().to_owned());
+    let text = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).map(|text| text.trim().to_owned())
+    };
     let artifact = text(item, "mavenArtifactId").filter(|id| !id.is_empty())?;
     let known = snapshot::all().iter().find(|one| one.artifact == artifact);
     let is_inbound = text(item, "connectorType").or_else(|| text(item, "type"));

@@ -73,7 +73,8 @@ pub(super) fn all(entries: &Entries) -> Forms {
             let Fields { connections, parameters } = fields;
             forms.operations.insert(name, Form { description, connections, parameters });
         } else if let Some(name) = text("connectionName") {
-            let is_name = |one: &Parameter| matches!(one.name.as_str(), "name" | "connectionName" | "connectionType");
+            let is_name =
+                |one: &Parameter| matches!(one.name.as_str(), "name" | "connectionName" | "connectionType");
             let parameters = fields.parameters.into_iter().filter(|one| !is_name(one)).collect();
             forms.connections.push(Connection { name, description, parameters: Some(parameters) });
         } else if let Some(kind) = text("type").filter(|kind| kind.contains("inbound")) {
@@ -130,7 +131,10 @@ impl Fields {
             kind: Some(if element == "table" { "table".to_owned() } else { kind.unwrap_or_default() })
                 .map(|kind| plain_kind(&kind).to_owned())
                 .filter(|kind| !kind.is_empty()),
-            description: text("helpTip").or_else(|| text("description")).or_else(|| text("displayName")).unwrap_or_default(),
+            description: text("helpTip")
+                .or_else(|| text("description"))
+                .or_else(|| text("displayName"))
+                .unwrap_or_default(),
             default: text("defaultValue"),
             values: list("comboValues"),
             condition: value.get("enableCondition").and_then(condition),
