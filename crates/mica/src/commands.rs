@@ -11,6 +11,7 @@ pub mod graph;
 pub mod language;
 pub mod lsp;
 pub mod models;
+pub mod new;
 pub mod outline;
 pub mod rules;
 pub mod sandbox;

@@ -96,6 +96,12 @@ pub fn add(text: &str, connector: &Connector) -> Result<Option<String>, PomError
         return Ok(None);
     }
     let style = Style::of(root);
+    if root.is_self_closing() {
+        let span = range(root.span());
+        let open = text.get(span.clone()).unwrap_or_default().trim_end_matches("/>").trim_end();
+        let list = style.list(&style.block(connector, None), None);
+        return Ok(Some(splice(text, span, &format!("{open}>{list}</{}>", root.name()))));
+    }
     let Some(list) = root.first("dependencies") else {
         let (at, before) = after_head(root);
         let (inner, outer) = match before {

@@ -120,8 +120,7 @@ fn inbound(definition: &Definition) -> Example {
     let attribute = if implementation.contains('.') { "class" } else { "protocol" };
     let parameters = definition.parameters.as_ref();
     let rows = parameters.into_iter().flatten().filter(|one| one.required).map(|one| {
-        let value = if one.name == "inbound.http.port" { "8290".to_owned() } else { value(one) };
-        format!("        <parameter name=\"{}\">{}</parameter>\n", one.name, escape_text(&value))
+        format!("        <parameter name=\"{}\">{}</parameter>\n", one.name, escape_text(&value(one)))
     });
     let rows: String = rows.collect();
     let inner =
@@ -140,7 +139,13 @@ fn needed(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
 
 fn value(parameter: &Parameter) -> String {
     let default = parameter.default.clone().filter(|value| !value.is_empty());
-    default.or_else(|| parameter.values.first().cloned()).unwrap_or_else(|| OPEN.to_owned())
+    // Where a number must stand, words would be reported.
+    let number = match parameter.kind.as_deref() {
+        Some("integer") => "1000",
+        Some("port") => "8290",
+        _ => OPEN,
+    };
+    default.or_else(|| parameter.values.first().cloned()).unwrap_or_else(|| number.to_owned())
 }
 
 fn element(name: &str, text: &str) -> String {

@@ -98,6 +98,8 @@ fn an_empty_list_is_filled_and_goes_with_its_last_entry() {
         let after = add(&before, &kafka()).unwrap().unwrap();
         assert_eq!(after, full, "{empty}");
     }
+    let alone = add("<project a='b' />\n", &kafka()).unwrap().unwrap();
+    assert_eq!(alone, format!("<project a='b'><dependencies>{ONE_LINE}</dependencies></project>\n"));
     let back = remove(&full, &kafka().group, &kafka().artifact).unwrap();
     assert_eq!(back.as_deref(), Some("<project>\n</project>"));
 }
