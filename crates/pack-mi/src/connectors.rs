@@ -30,8 +30,7 @@ pub use store::{Store, StoreCache};
 
 /// The tools for connectors, for one workspace. Without a store, the facts that come along are all there is besides
 /// the project's own archives.
-pub fn tools(workspace: &Workspace, store: Option<StoreCache>) -> Vec<Arc<dyn Tool>> {
-    let store = store.map(Arc::new);
+pub fn tools(workspace: &Workspace, store: Option<Arc<StoreCache>>) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(GetConnectorDefinitions::new(workspace, store.clone())),
         Arc::new(AddOrRemoveConnector::new(workspace, store)),
