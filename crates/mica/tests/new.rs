@@ -45,7 +45,10 @@ fn what_is_made_passes_the_check_for_every_runtime() {
     for runtime in ["4.1.0", "4.2.0", "4.3.0", "4.4.0", "4.5.0", "4.6.0"] {
         let name = format!("shop-{}", runtime.replace('.', "-"));
         let made = mica(folder.path(), &["new", &name, "--runtime", runtime, "--openapi", "orders.json"]);
-        assert_eq!((made.code, made.err.as_str()), (Some(0), "mica: left out: TRACE /orders/{order-id}: resources have no such method\n"));
+        assert_eq!(
+            (made.code, made.err.as_str()),
+            (Some(0), "mica: left out: TRACE /orders/{order-id}: resources have no such method\n")
+        );
         let checked = mica(&folder.path().join(&name), &["check", "--format", "json"]);
         assert_eq!(checked.code, Some(0), "{runtime}: {}{}", checked.out, checked.err);
         let report: serde_json::Value = serde_json::from_str(&checked.out).unwrap();
@@ -77,7 +80,8 @@ fn a_project_of_the_newest_runtime_is_made_when_nothing_is_said() {
     ] {
         assert!(pom.contains(part), "{part}");
     }
-    let ids: Vec<&str> = pom.split("<uuid>").nth(1).unwrap().split("</uuid>").next().unwrap().split('-').collect();
+    let ids: Vec<&str> =
+        pom.split("<uuid>").nth(1).unwrap().split("</uuid>").next().unwrap().split('-').collect();
     assert_eq!(ids.iter().map(|part| part.len()).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
     let again = mica(folder.path(), &["new", "orders"]);
     assert_eq!(again.code, Some(2));
@@ -91,7 +95,16 @@ fn an_api_answers_the_examples_of_its_definition() {
     fs::create_dir(folder.path().join("inside")).unwrap();
     let made = mica(
         folder.path(),
-        &["-C", "inside", "new", "shop", "--openapi", "../orders.json", "--repository", "https://maven.example.org/all"],
+        &[
+            "-C",
+            "inside",
+            "new",
+            "shop",
+            "--openapi",
+            "../orders.json",
+            "--repository",
+            "https://maven.example.org/all",
+        ],
     );
     assert_eq!(
         made.out,
@@ -138,9 +151,18 @@ fn wrong_wishes_write_nothing() {
     for (arguments, expect) in [
         (&["new", "1a"][..], "mica: \"1a\" cannot be the name of a project: it begins with a letter"),
         (&["new", "../a"], "mica: \"../a\" cannot be the name of a project"),
-        (&["new", "a", "--group", "a..b"], "mica: \"a..b\" cannot be a group: groups look like com.example.shop"),
-        (&["new", "a", "--runtime", "3.2"], "mica: --runtime: the language of 3.2.0 is not described; known are 4.1"),
-        (&["new", "a", "--openapi", "api.yaml"], "mica: api.yaml: the definition is not JSON (expected value at line 1 column 1); YAML is not read: convert it first"),
+        (
+            &["new", "a", "--group", "a..b"],
+            "mica: \"a..b\" cannot be a group: groups look like com.example.shop",
+        ),
+        (
+            &["new", "a", "--runtime", "3.2"],
+            "mica: --runtime: the language of 3.2.0 is not described; known are 4.1",
+        ),
+        (
+            &["new", "a", "--openapi", "api.yaml"],
+            "mica: api.yaml: the definition is not JSON (expected value at line 1 column 1); YAML is not read: convert it first",
+        ),
         (&["new", "a", "--openapi", "gone.json"], "mica: gone.json: No such file or directory"),
         (&["new", "file"], "mica: file is there already, and is no folder\n"),
         (&["new", "a", "--repository", "maven"], "mica: \"maven\" is no address of a repository"),
@@ -154,8 +176,10 @@ fn wrong_wishes_write_nothing() {
     let dry = mica(folder.path(), &["new", "a", "--dry-run"]);
     assert_eq!(dry.code, Some(0));
     assert!(dry.out.starts_with("a/.gitignore\na/README.md\na/deployment/deployment.toml\n"), "{}", dry.out);
-    let left: Vec<String> =
-        fs::read_dir(folder.path()).unwrap().map(|one| one.unwrap().file_name().into_string().unwrap()).collect();
+    let left: Vec<String> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|one| one.unwrap().file_name().into_string().unwrap())
+        .collect();
     assert_eq!(left.iter().filter(|name| *name != "api.yaml" && *name != "file").count(), 0, "{left:?}");
 }
 
@@ -167,5 +191,9 @@ fn an_empty_folder_will_do_and_a_folder_that_cannot_be_written_is_an_error() {
     assert!(folder.path().join("empty/pom.xml").is_file());
     let help = mica(folder.path(), &["new", "--help"]);
     assert_eq!(help.code, Some(0));
-    assert!(help.out.contains("Exit codes: 0 made, 1 it could not be written, 2 wrong usage."), "{}", help.out);
+    assert!(
+        help.out.contains("Exit codes: 0 made, 1 it could not be written, 2 wrong usage."),
+        "{}",
+        help.out
+    );
 }

@@ -17,6 +17,8 @@ pub mod shelf;
 pub mod snapshot;
 pub mod store;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use mica_agent::Tool;
@@ -28,6 +30,8 @@ pub use get_definitions::GetConnectorDefinitions;
 pub use shelf::{Found, Shelf};
 pub use store::{Store, StoreCache};
 
+use crate::project::MiProject;
+
 /// The tools for connectors, for one workspace. Without a store, the facts that come along are all there is besides
 /// the project's own archives.
 pub fn tools(workspace: &Workspace, store: Option<Arc<StoreCache>>) -> Vec<Arc<dyn Tool>> {
@@ -35,4 +39,17 @@ pub fn tools(workspace: &Workspace, store: Option<Arc<StoreCache>>) -> Vec<Arc<d
         Arc::new(GetConnectorDefinitions::new(workspace, store.clone())),
         Arc::new(AddOrRemoveConnector::new(workspace, store)),
     ]
+}
+
+/// The connectors whose archives lie in a project, with all their operations: what a checker can hold flows against.
+#[must_use]
+pub fn in_project(root: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let archives = MiProject::read(root).map(|project| project.archives).unwrap_or_default();
+    let mut known = BTreeMap::new();
+    for definition in archives.iter().filter_map(|path| archive::read(path).ok()) {
+        let Some(operations) = definition.checkable() else { continue };
+        let names = operations.into_iter().map(|(name, _)| name.to_owned()).collect();
+        known.insert(definition.name.clone(), names);
+    }
+    known
 }

@@ -144,6 +144,8 @@ pub struct Project {
     dynamic: HashMap<RefKind, usize>,
     runtime: Option<Version>,
     inherited: Option<Version>,
+    /// Connectors all of whose operations are known, by their prefix.
+    connectors: BTreeMap<String, BTreeSet<String>>,
     /// Who runs whom, and what is known about each; made when it is asked for.
     followed: OnceLock<Summaries>,
     /// How often something was changed, and how often a file was changed in what only itself can see.
@@ -302,9 +304,26 @@ impl Project {
     }
 
     /// Notes the runtime that a build file above the project says, which counts when the project itself says none.
-    pub const fn set_inherited_runtime(&mut self, runtime: Option<Version>) {
-        self.changes += 1;
-        self.inherited = runtime;
+    pub fn set_inherited_runtime(&mut self, runtime: Option<Version>) {
+        if self.inherited != runtime {
+            self.changes += 1;
+            self.inherited = runtime;
+        }
+    }
+
+    /// Notes connectors all of whose operations are known: by their prefix, the names without it. Operations that they
+    /// do not have are reported.
+    pub fn set_connectors(&mut self, connectors: BTreeMap<String, BTreeSet<String>>) {
+        if self.connectors != connectors {
+            self.changes += 1;
+            self.connectors = connectors;
+        }
+    }
+
+    /// The operations of a connector, when all of them are known.
+    #[must_use]
+    pub fn connector_operations(&self, prefix: &str) -> Option<&BTreeSet<String>> {
+        self.connectors.get(prefix)
     }
 
     /// Decides the runtime, whatever the project says.

@@ -48,8 +48,10 @@ pub enum LanguageCommand {
 
 /// What a new project is like.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "The project is a folder of that name, which must not be there or be empty; -C says where. It passes \
-                        `mica check`.\nExit codes: 0 made, 1 it could not be written, 2 wrong usage.")]
+#[command(
+    after_help = "The project is a folder of that name, which must not be there or be empty; -C says where. It passes \
+                        `mica check`.\nExit codes: 0 made, 1 it could not be written, 2 wrong usage."
+)]
 pub struct NewFlags {
     /// Its name, and that of its folder: letters, digits, - and _
     pub name: String,

@@ -44,7 +44,11 @@ pub fn run(flags: &NewFlags) -> Result<Said> {
     let mut said = Said::done(told(flags, &project, files.len()));
     said.err = notes.iter().map(|note| format!("mica: {note}\n")).collect();
     if let Err(error) = write(folder, &files) {
-        return Ok(Said { out: String::new(), err: format!("mica: {}\n", crate::told(&error)), exit: Exit::Error });
+        return Ok(Said {
+            out: String::new(),
+            err: format!("mica: {}\n", crate::told(&error)),
+            exit: Exit::Error,
+        });
     }
     Ok(said)
 }

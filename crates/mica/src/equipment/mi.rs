@@ -42,7 +42,8 @@ fn store(outfit: &Outfit<'_>) -> Option<Arc<StoreCache>> {
         web = web.with_proxies(Proxies::from_variables(|name| outfit.surroundings.variable(name)));
     }
     let folder = outfit.surroundings.data.join("connectors");
-    let cache = StoreCache::new(Arc::new(WebStore(web)), addresses, folder, Arc::new(std::time::SystemTime::now));
+    let cache =
+        StoreCache::new(Arc::new(WebStore(web)), addresses, folder, Arc::new(std::time::SystemTime::now));
     Some(Arc::new(cache))
 }
 

@@ -18,11 +18,11 @@ use super::definition::{Connection, Definition, GROUP, Init, Kind, Operation, Pa
 use super::snapshot;
 
 /// Entries that an archive may have. Large connectors carry libraries, and have some hundreds.
-const MOST_ENTRIES: usize = 20_000;
+const MOST_ENTRIES: usize = 5_000;
 /// The size that one description may have. The largest are some tens of kilobytes.
-const LARGEST_ENTRY: u64 = 4 << 20;
+const LARGEST_ENTRY: u64 = 1 << 20;
 /// The size that all descriptions together may have.
-const LARGEST_SUM: u64 = 64 << 20;
+const LARGEST_SUM: u64 = 16 << 20;
 /// The size that an archive may have.
 const LARGEST_ARCHIVE: u64 = 512 << 20;
 
@@ -95,8 +95,12 @@ pub fn read_from(reader: impl Read + Seek, name: &str) -> Result<Definition, Arc
         return Err(no_connector());
     }
     let folders = component.elements().filter(|one| one.local() == "dependency");
-    let folders = folders.filter_map(|one| one.value("component").map(|name| name.trim().to_owned()));
-    let mut operations: Vec<Operation> = folders.flat_map(|folder| component_of(&entries, &folder)).collect();
+    let folders: Vec<String> =
+        folders.filter_map(|one| one.value("component").map(|name| name.trim().to_owned())).collect();
+    // A component that is named and not there may have had any operation.
+    let complete = folders.iter().all(|folder| entries.text(&format!("{folder}/component.xml")).is_some());
+    let mut operations: Vec<Operation> =
+        folders.iter().flat_map(|folder| component_of(&entries, folder)).collect();
     let forms = forms::all(&entries);
     for operation in &mut operations {
         if let Some(form) = forms.operations.get(&operation.name) {
@@ -132,7 +136,7 @@ pub fn read_from(reader: impl Read + Seek, name: &str) -> Result<Definition, Arc
         init: style,
         connections,
         operations,
-        complete: true,
+        complete,
         has_coordinates: true,
         implementation: forms.implementation,
         parameters: forms.inbound,

@@ -139,13 +139,15 @@ fn needed(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
 
 fn value(parameter: &Parameter) -> String {
     let default = parameter.default.clone().filter(|value| !value.is_empty());
-    // Where a number must stand, words would be reported.
-    let number = match parameter.kind.as_deref() {
+    // Where a number or a name must stand, words would be reported.
+    let open = match parameter.kind.as_deref() {
         Some("integer") => "1000",
-        Some("port") => "8290",
+        Some("boolean") => "true",
+        // The flow that the example names, too.
+        Some("sequence") => "request",
         _ => OPEN,
     };
-    default.or_else(|| parameter.values.first().cloned()).unwrap_or_else(|| number.to_owned())
+    default.or_else(|| parameter.values.first().cloned()).unwrap_or_else(|| open.to_owned())
 }
 
 fn element(name: &str, text: &str) -> String {

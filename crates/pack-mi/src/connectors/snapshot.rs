@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use serde::Deserialize;
-use synapse_lang::model::Version;
+use synapse_lang::model::{Catalogue, Model, RefKind, ValueType, Version};
 
 use super::definition::{Connection, Definition, GROUP, Init, Kind, Operation, Parameter, Source};
 
@@ -58,11 +58,8 @@ struct Entry {
     connection: Vec<ConnectionEntry>,
     #[serde(default)]
     operation: Vec<OperationEntry>,
-    protocol: Option<String>,
     class: Option<String>,
     parameters: Option<Vec<String>>,
-    #[serde(default)]
-    bundled: bool,
     /// Whether group and artifact are known.
     #[serde(default = "yes")]
     coordinates: bool,
@@ -103,13 +100,11 @@ pub fn all() -> &'static [Definition] {
         let mut all: Vec<Definition> = pages
             .flat_map(|page| {
                 let connectors = page.connector.into_iter().map(|one| definition(one, Kind::Connector));
-                let inbound = page.inbound.into_iter().map(|one| {
-                    let kind = if one.bundled { Kind::Bundled } else { Kind::Inbound };
-                    definition(one, kind)
-                });
+                let inbound = page.inbound.into_iter().map(|one| definition(one, Kind::Inbound));
                 connectors.chain(inbound).collect::<Vec<_>>()
             })
             .collect();
+        all.extend(Model::get().protocols().map(bundled));
         all.sort_by(|one, two| (one.kind, &one.name).cmp(&(two.kind, &two.name)));
         all
     })
@@ -141,8 +136,7 @@ fn definition(entry: Entry, kind: Kind) -> Definition {
     Definition {
         artifact: entry.artifact.unwrap_or_else(|| match kind {
             Kind::Connector => format!("mi-connector-{}", entry.name.to_lowercase()),
-            Kind::Inbound => format!("mi-inbound-{}", entry.name.to_lowercase()),
-            Kind::Bundled => entry.name.clone(),
+            Kind::Inbound | Kind::Bundled => format!("mi-inbound-{}", entry.name.to_lowercase()),
         }),
         name: entry.name,
         title: entry.title,
@@ -155,10 +149,51 @@ fn definition(entry: Entry, kind: Kind) -> Definition {
         connections: connections.collect(),
         operations: known.chain(named).collect(),
         complete: entry.complete,
-        has_coordinates: entry.coordinates && kind != Kind::Bundled,
-        implementation: entry.protocol.or(entry.class),
+        has_coordinates: entry.coordinates,
+        implementation: entry.class,
         parameters: entry.parameters.map(|own| parameters(&own)),
         aliases: entry.aliases,
+        source: Source::Snapshot,
+    }
+}
+
+/// An inbound endpoint that comes with the runtime, as the language describes it.
+fn bundled(protocol: &Catalogue) -> Definition {
+    let parameters = protocol.parameters.iter().filter(|one| !one.prefix).map(|one| {
+        let (kind, values): (Option<&str>, &[String]) = match &one.value {
+            _ if one.reference == Some(RefKind::Sequence) => (Some("sequence"), &[]),
+            ValueType::Integer { .. } | ValueType::Long | ValueType::Number => (Some("integer"), &[]),
+            ValueType::Boolean(_) => (Some("boolean"), &[]),
+            ValueType::Choice { values, .. } | ValueType::Suggest(values) => (None, values),
+            _ => (None, &[]),
+        };
+        Parameter {
+            name: one.name.clone(),
+            required: one.required.is_some(),
+            kind: kind.map(str::to_owned),
+            description: one.summary.clone(),
+            default: one.default.clone(),
+            values: values.to_vec(),
+            condition: None,
+        }
+    });
+    Definition {
+        name: protocol.name.clone(),
+        title: format!("{} inbound endpoint", protocol.title),
+        kind: Kind::Bundled,
+        group: String::new(),
+        artifact: protocol.name.clone(),
+        version: None,
+        summary: protocol.summary.clone(),
+        since: protocol.since,
+        init: Init::Nothing,
+        connections: Vec::new(),
+        operations: Vec::new(),
+        complete: true,
+        has_coordinates: false,
+        implementation: Some(protocol.name.clone()),
+        parameters: Some(parameters.collect()),
+        aliases: Vec::new(),
         source: Source::Snapshot,
     }
 }

@@ -43,8 +43,7 @@ fn findings(definition: &Definition, example: &Example, runtime: Version) -> Vec
 #[test]
 fn examples_check_clean_on_every_runtime() {
     for definition in snapshot::all() {
-        for runtime in [Version::OLDEST, Version::NEWEST]
-        {
+        for runtime in [Version::OLDEST, Version::NEWEST] {
             let operations = definition.operations.iter().filter(|one| !one.hidden && one.name != "init");
             let operations: Vec<Option<&Operation>> = operations.map(Some).chain([None]).collect();
             let connections: Vec<Option<&Connection>> =

@@ -11,7 +11,8 @@ fn every_file_is_read() {
         assert!(page.is_ok(), "file {index}: {}", page.err().unwrap());
     }
     let connectors = all().iter().filter(|one| one.kind == Kind::Connector).count();
-    assert_eq!((connectors, all().len()), (43, 54));
+    let bundled = all().iter().filter(|one| one.kind == Kind::Bundled).count();
+    assert_eq!((connectors, bundled, all().len()), (43, 13, 58));
 }
 
 #[test]
