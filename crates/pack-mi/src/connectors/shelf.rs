@@ -1,6 +1,6 @@
 //! All connectors that are known for a project, and finding one by whatever people call it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -140,7 +140,7 @@ impl Shelf {
 
     /// Names that look like one.
     fn like(&self, wanted: &str) -> Vec<String> {
-        let mut ranked: BTreeMap<(usize, &str), ()> = BTreeMap::new();
+        let mut ranked: BTreeSet<(usize, Kind, &str)> = BTreeSet::new();
         for one in self.all() {
             let far = one
                 .names()
@@ -155,10 +155,10 @@ impl Shelf {
                 .min();
             if let Some(far) = far {
                 let name = if one.kind == Kind::Connector { &one.name } else { &one.artifact };
-                ranked.insert((far, name), ());
+                ranked.insert((far, one.kind, name));
             }
         }
-        ranked.into_keys().take(SUGGESTED).map(|(_, name)| name.to_owned()).collect()
+        ranked.into_iter().take(SUGGESTED).map(|(_, _, name)| name.to_owned()).collect()
     }
 }
 
