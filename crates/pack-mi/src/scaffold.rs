@@ -55,10 +55,11 @@ pub struct NewProject {
     pub api: Option<OpenApi>,
 }
 
-/// A file that is to be written.
+/// A file that is to be written, or a folder that is to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
-    /// Where, relative to the project, with forward slashes.
+    /// Where, relative to the project, with forward slashes. An empty folder ends with one: a file that only keeps it
+    /// would be packed by the build.
     pub path: String,
     /// What is in it.
     pub content: String,
@@ -97,6 +98,14 @@ pub enum ScaffoldError {
         /// The oldest there is.
         oldest: Version,
     },
+}
+
+impl NewFile {
+    /// Whether it is a folder with nothing in it.
+    #[must_use]
+    pub fn is_folder(&self) -> bool {
+        self.path.ends_with('/')
+    }
 }
 
 impl NewProject {
@@ -191,9 +200,9 @@ pub fn files(project: &NewProject) -> Vec<NewFile> {
         files.extend(api::files(api));
     }
     for folder in folders {
-        // A folder with something in it needs nothing to keep it.
-        if !files.iter().any(|file| file.path.starts_with(&format!("{folder}/"))) {
-            files.push(file(&format!("{folder}/.gitkeep"), String::new()));
+        let folder = format!("{folder}/");
+        if !files.iter().any(|file| file.path.starts_with(&folder)) {
+            files.push(file(&folder, String::new()));
         }
     }
     files.sort_by(|one, two| one.path.cmp(&two.path));

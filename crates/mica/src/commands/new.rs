@@ -41,7 +41,8 @@ pub fn run(flags: &NewFlags) -> Result<Said> {
         let rows = files.iter().map(|file| format!("{}/{}\n", flags.name, file.path)).collect();
         return Ok(Said::done(rows));
     }
-    let mut said = Said::done(told(flags, &project, files.len()));
+    let count = files.iter().filter(|file| !file.is_folder()).count();
+    let mut said = Said::done(told(flags, &project, count));
     said.err = notes.iter().map(|note| format!("mica: {note}\n")).collect();
     if let Err(error) = write(folder, &files) {
         return Ok(Said {
@@ -97,6 +98,10 @@ fn write(folder: &Path, files: &[NewFile]) -> Result<()> {
     for file in files {
         let path = folder.join(&file.path);
         let shown = || format!("{} cannot be written", path.display());
+        if file.is_folder() {
+            fs::create_dir_all(&path).with_context(shown)?;
+            continue;
+        }
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).with_context(shown)?;
         }

@@ -140,7 +140,7 @@ impl Shelf {
 
     /// Names that look like one.
     fn like(&self, wanted: &str) -> Vec<String> {
-        let mut ranked: BTreeSet<(usize, Kind, &str)> = BTreeSet::new();
+        let mut ranked: BTreeSet<(usize, Kind, String)> = BTreeSet::new();
         for one in self.all() {
             let far = one
                 .names()
@@ -154,11 +154,15 @@ impl Shelf {
                 })
                 .min();
             if let Some(far) = far {
-                let name = if one.kind == Kind::Connector { &one.name } else { &one.artifact };
+                let name = match one.kind {
+                    Kind::Connector => one.name.clone(),
+                    Kind::Inbound => one.artifact.clone(),
+                    Kind::Bundled => format!("{} inbound", one.name),
+                };
                 ranked.insert((far, one.kind, name));
             }
         }
-        ranked.into_iter().take(SUGGESTED).map(|(_, _, name)| name.to_owned()).collect()
+        ranked.into_iter().take(SUGGESTED).map(|(_, _, name)| name).collect()
     }
 }
 

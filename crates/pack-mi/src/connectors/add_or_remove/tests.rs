@@ -35,7 +35,7 @@ async fn several_are_added_each_with_its_outcome() {
         [("http", "done"), ("kafak", "failed"), ("mi-connector-kafka@3.3.9", "done"), ("jms", "failed")]
     );
     let start = "- http: added org.wso2.integration.connector:mi-connector-http, 0.1.14\n\
-         - kafak: no such connector is known; did you mean kafkaTransport, mi-inbound-kafka, kafka? One that is not known can be \
+         - kafak: no such connector is known; did you mean kafkaTransport, mi-inbound-kafka, kafka inbound? One that is not known can be \
          given as group:artifact:version.\n\
          - mi-connector-kafka@3.3.9: added org.wso2.integration.connector:mi-connector-kafka, 3.3.9\n\
          - jms: this inbound endpoint comes with the runtime: write the artifact, nothing is added\n\

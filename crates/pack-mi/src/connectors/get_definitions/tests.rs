@@ -118,7 +118,7 @@ async fn what_is_not_known_is_said() {
     assert!(error.starts_with("No connector \"kafak\" is known. Did you mean kafkaTransport"), "{error}");
     let (text, _) = call(&tool, json!({ "mode": "catalogue" })).await.unwrap();
     assert!(text.contains("- file 6.0.3 [needs runtime 4.4.0]: Reads, writes, moves"), "{text}");
-    assert!(text.contains("- jms (inbound, comes with the runtime): Receives"), "{text}");
+    assert!(text.contains("- jms (inbound, comes with the runtime): Takes messages"), "{text}");
     let (text, _) = call(&tool, json!({ "names": ["http", "nosuchthing"] })).await.unwrap();
     assert!(text.contains("## HTTP (connector, prefix http)"), "{text}");
     assert!(text.ends_with("No connector \"nosuchthing\" is known; mode catalogue lists all.\n"), "{text}");
