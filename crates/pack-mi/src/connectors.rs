@@ -25,7 +25,7 @@ use mica_agent::Tool;
 use mica_tools::Workspace;
 
 pub use add_or_remove::AddOrRemoveConnector;
-pub use definition::{Connection, Definition, Init, Kind, Operation, Parameter, Source};
+pub use definition::{Checkable, Connection, Definition, Init, Kind, Operation, Parameter, Source};
 pub use get_definitions::GetConnectorDefinitions;
 pub use shelf::{Found, Shelf};
 pub use store::{Store, StoreCache};
@@ -48,7 +48,7 @@ pub fn in_project(root: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let mut known = BTreeMap::new();
     for definition in archives.iter().filter_map(|path| archive::read(path).ok()) {
         let Some(operations) = definition.checkable() else { continue };
-        let names = operations.into_iter().map(|(name, _)| name.to_owned()).collect();
+        let names = operations.into_iter().map(|one| one.name.to_owned()).collect();
         known.insert(definition.name.clone(), names);
     }
     known

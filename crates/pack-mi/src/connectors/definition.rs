@@ -131,6 +131,15 @@ pub struct Parameter {
     pub condition: Option<String>,
 }
 
+/// An operation that a checker can hold flows against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checkable<'a> {
+    /// Its name without the prefix.
+    pub name: &'a str,
+    /// The parameters that the runtime reads, when they are known.
+    pub parameters: Option<&'a [Parameter]>,
+}
+
 impl Definition {
     /// An operation, whatever the case of its letters and with or without the prefix.
     #[must_use]
@@ -149,18 +158,17 @@ impl Definition {
     /// The operations as a checker may want them: nothing when there may be others. Names are without the prefix;
     /// parameters are those that the runtime reads, when they are known.
     #[must_use]
-    pub fn checkable(&self) -> Option<Vec<(&str, Option<Vec<&str>>)>> {
+    pub fn checkable(&self) -> Option<Vec<Checkable<'_>>> {
         // Only the archive itself is proof that there are no others.
         if !self.complete || !matches!(self.source, Source::Archive(_)) {
             return None;
         }
-        let mut all = Vec::new();
-        for one in &self.operations {
-            let names = one.parameters.as_ref();
-            let names = names.map(|all| all.iter().map(|one| one.name.as_str()).collect());
-            all.push((one.name.as_str(), names));
-        }
-        Some(all)
+        let operations = self.operations.iter();
+        Some(
+            operations
+                .map(|one| Checkable { name: &one.name, parameters: one.parameters.as_deref() })
+                .collect(),
+        )
     }
 
     /// All names that mean it.

@@ -152,7 +152,7 @@ fn tell(
                 missing.push(format!("No connector {name:?} is known; mode catalogue lists all."));
             }
             Err(like) => {
-                missing.push(format!("No connector {name:?} is known. Did you mean {}?", like.join(", ")))
+                missing.push(format!("No connector {name:?} is known. Did you mean {}?", like.join(", ")));
             }
         }
     }

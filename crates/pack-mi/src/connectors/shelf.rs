@@ -33,16 +33,18 @@ pub struct Found {
 
 /// What makes an archive worth reading again.
 type Stamp = (SystemTime, u64);
+/// The connector in an archive, or why there is none.
+type Outcome = Result<Arc<Definition>, String>;
 
 /// Archives that were read, so that each is read once.
 #[derive(Default)]
 pub struct Archives {
-    read: Mutex<HashMap<PathBuf, (Stamp, Result<Arc<Definition>, String>)>>,
+    read: Mutex<HashMap<PathBuf, (Stamp, Outcome)>>,
 }
 
 impl Archives {
     /// The connector in an archive, or why there is none.
-    fn get(&self, path: &Path) -> Result<Arc<Definition>, String> {
+    fn get(&self, path: &Path) -> Outcome {
         let facts = std::fs::metadata(path).ok();
         let stamp = facts.and_then(|facts| Some((facts.modified().ok()?, facts.len())));
         let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);

@@ -132,9 +132,12 @@ fn everything_that_is_described_is_read() {
 fn a_checker_is_told_what_is_certain() {
     let definition = read_orders();
     let all = definition.checkable().unwrap();
-    let find = all.iter().find(|(name, _)| *name == "find").unwrap();
-    assert_eq!(find.1, Some(vec!["id", "state", "responseVariable", "trace"]));
-    assert_eq!(all.iter().find(|(name, _)| *name == "purge").unwrap().1, None);
+    let parameters = |name: &str| {
+        let one = all.iter().find(|one| one.name == name).unwrap();
+        one.parameters.map(|all| all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>())
+    };
+    assert_eq!(parameters("find"), Some(vec!["id", "state", "responseVariable", "trace"]));
+    assert_eq!(parameters("purge"), None);
     let without: Vec<(&str, &str)> =
         ORDERS.iter().copied().filter(|(path, _)| *path != "items/component.xml").collect();
     let torn = read_from(Cursor::new(zipped(&without)), "x.zip").unwrap();
