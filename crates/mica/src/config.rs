@@ -67,6 +67,9 @@ pub struct Values {
     /// The web.
     #[serde(default)]
     pub web: WebValues,
+    /// Connectors of Micro Integrator.
+    #[serde(default)]
+    pub connectors: ConnectorValues,
     /// Commands that the model runs.
     #[serde(default)]
     pub shell: ShellValues,
@@ -131,6 +134,15 @@ pub struct WebValues {
     pub search_url: Option<String>,
     /// The variable that their key is in.
     pub search_key_env: Option<String>,
+}
+
+/// Connectors of Micro Integrator.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectorValues {
+    /// Addresses of a connector store, with `{runtime}` for the version of the runtime. Without any, nobody is asked.
+    #[serde(default)]
+    pub store: Vec<String>,
 }
 
 /// Commands that the model runs.

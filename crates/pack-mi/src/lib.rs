@@ -27,8 +27,11 @@ pub mod connectors;
 mod context;
 pub mod datamapper;
 pub mod knowledge;
+pub mod pom;
+pub mod project;
 mod prompt;
 pub mod runtime;
+pub mod scaffold;
 pub mod validate_code;
 
 use std::path::{Path, PathBuf};
