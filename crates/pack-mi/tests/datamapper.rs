@@ -115,7 +115,7 @@ impl Desk {
 
     async fn call(&self, name: &str, args: Value) -> Result<(String, FileUse), String> {
         let cx = ToolCx::new(RunId::fresh(), CallId::from("call-1"), CancellationToken::new(), |_| {});
-        let Value::Object(args) = args else { panic!("arguments are an object") };
+        let args = args.as_object().unwrap().clone();
         let output = self.tool(name).call(args, &cx).await.map_err(|error| error.message)?;
         let texts = output.content.iter().map(|content| match content {
             Content::Text { text } => text.clone(),
