@@ -157,6 +157,8 @@ impl Work {
             meter: Meter::default(),
             clock,
         };
+        let plain = Settings { max_output: values.max_output, effort, cache_key: None };
+        mi.ready(&models, &shared, plain.clone());
         let makes = Arc::new(Makes::find(workspace, capabilities, mi, values, surroundings)?);
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = Makes::texts(&domain, &|_| true)?;
@@ -203,7 +205,7 @@ impl Work {
             approver,
             gates: equipped,
             anew,
-            settings: Settings { max_output: values.max_output, effort, cache_key: None },
+            settings: plain,
             relay: agent.relay(),
         });
         Ok(Self {
