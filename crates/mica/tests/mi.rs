@@ -290,4 +290,6 @@ jobs!(
     ask_mode_changes_nothing,
     repair_by_name,
     renamed_sequence_is_noticed,
+    data_mapper,
+    data_mapper_undone,
 );
