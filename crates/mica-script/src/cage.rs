@@ -16,6 +16,7 @@ use crate::error::ScriptError;
 use crate::host::Host;
 use crate::limits::Limits;
 use crate::modules::{Modules, Nothing, Resolver};
+use crate::slots::Slot;
 use crate::watch::{Busy, Watch};
 
 /// Calls that wait while one runs. Further callers wait for a place.
@@ -69,6 +70,7 @@ impl Cage {
         host: Host,
         resolver: impl Resolver + 'static,
     ) -> Result<Self, ScriptError> {
+        let slot = Slot::take()?;
         let (jobs, queue) = mpsc::channel(QUEUE);
         let (console, busy) = (Arc::<Mutex<Console>>::default(), Busy::default());
         let life = CancellationToken::new();
@@ -79,6 +81,7 @@ impl Cage {
                 let modules = Modules::new(Box::new(resolver), limits.source);
                 let around = Around::new(limits, host, console, modules, Watch::new(life, busy));
                 keep(queue, &Rc::new(around));
+                drop(slot);
             }
         };
         thread::Builder::new()

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::ScriptError;
+use crate::slots::Slot;
 
 /// Bytes of stack for each level of nesting. A level can be one sign (`!!!!x`), and costs what a few functions that call
 /// each other keep on the stack: the tests read sources that are nothing but levels.
@@ -33,13 +34,16 @@ pub(crate) fn enough<T: Send + 'static>(
         return Err(ScriptError::TooLarge { what: "nesting of the source", bytes: levels, limit: LEVELS });
     }
     let stack = (levels * FOR_EACH_LEVEL).max(LEAST);
-    let source = source.to_owned();
+    let (source, slot) = (source.to_owned(), Slot::take()?);
     let (done, answer) = mpsc::sync_channel(1);
     thread::Builder::new()
         .name("script-reader".to_owned())
         .stack_size(stack)
         // Nobody may be waiting any more.
-        .spawn(move || drop(done.send(work(&source))))
+        .spawn(move || {
+            let _slot = slot;
+            drop(done.send(work(&source)));
+        })
         .map_err(|error| ScriptError::Ended { reason: format!("no thread to read the source: {error}") })?;
     answer.recv_timeout(TIME).unwrap_or_else(|error| match error {
         RecvTimeoutError::Timeout => Err(ScriptError::TimedOut { after: TIME, frames: Vec::new() }),

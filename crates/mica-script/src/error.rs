@@ -186,7 +186,9 @@ impl ScriptError {
             }
             Self::TooLarge { .. } | Self::Ended { .. } => {
                 let said = self.to_string();
-                format!("{}{}.", said[..1].to_uppercase(), &said[1..])
+                let mut letters = said.chars();
+                let first = letters.next().map(|first| first.to_uppercase().to_string());
+                format!("{}{}.", first.unwrap_or_default(), letters.as_str())
             }
         }
     }

@@ -30,6 +30,7 @@ pub mod limits;
 pub mod modules;
 pub mod outline;
 pub mod position;
+mod slots;
 mod strip;
 mod trace;
 mod watch;

@@ -29,7 +29,7 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
     // Memory.
     ("growing string", "() => { let s = 'x'; for (;;) s += s; }", "InternalError: string too long"),
     ("huge string", "() => 'x'.repeat(10 * 2 ** 30)", "RangeError: invalid repeat count"),
-    ("large strings", "() => { const a: string[] = []; for (;;) a.push('x'.repeat(1 << 20) + a.length); }", "OutOfMemory"),
+    ("doubled string", "() => { let s = 'x'; for (;;) s = (s + s).trim() + s; }", "OutOfMemory"),
     ("arrays", "() => { const a: any[] = []; for (;;) a.push(new Array(1000).fill(a.length)); }", "OutOfMemory"),
     ("buffer", "() => new ArrayBuffer(1 << 30)", "OutOfMemory"),
     ("memory that is caught", "() => { const a: any[] = []; for (;;) try { a.push(new Uint8Array(1 << 20)); } catch {} }", "TimedOut"),
@@ -90,15 +90,16 @@ fn ending(answer: &Result<Value, ScriptError>) -> String {
 }
 
 async fn try_out(what: &str, source: &str, expected: &str) {
-    // What must not end for its time has some of it.
-    let cage = cage(source, if expected.starts_with("TimedOut") { 300 } else { 1_900 }).await;
+    // What must not end for its time has some of it. A busy machine adds to both.
+    let (time, most) = if expected.starts_with("TimedOut") { (300, 2) } else { (1_900, 4) };
+    let cage = cage(source, time).await;
     let began = Instant::now();
     let answer = cage.call("bad.ts", "f", &[]).await;
     let took = began.elapsed();
     let expected_after =
         if expected.ends_with(", and ended") { "Ended" } else { "answered {\"n\":2,\"own\":[]}" };
     assert_eq!(ending(&answer), expected.trim_end_matches(", and ended"), "{what}");
-    assert!(took < Duration::from_secs(2), "{what} took {took:?}");
+    assert!(took < Duration::from_secs(most), "{what} took {took:?}");
     let after = cage.call("good.ts", "f", &[json!(1)]).await;
     assert_eq!(ending(&after), expected_after, "{what}: the cage goes on");
 }

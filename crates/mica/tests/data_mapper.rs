@@ -1,7 +1,12 @@
 //! Types of data mappings, checked by the real TypeScript compiler in the real sandbox. Without a compiler
 //! (`MICA_PEER_TSC`, set by `cargo xtask test --peers`) the tests say so and do nothing.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "helpers of tests are tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "helpers of tests are tests"
+)]
 
 mod stage;
 

@@ -376,6 +376,18 @@ async fn somebody_else_writes_the_mapping() {
     );
     let (text, _) = desk.create(json!({ "name": "second", "mapping_instructions": "go" })).await.unwrap();
     assert!(text.contains("\"customerName\": \"<&>\""), "{text}");
+    // What somebody else wrote and does not run is not handed on; what is obvious stays.
+    desk.with.mapper = Some(Arc::new(Says("return input.gone.deeper;", Mutex::default())));
+    let more = json!({ "name": "third", "mapping_instructions": "go", "auto_map": true });
+    let (text, _) = desk.create(more).await.unwrap();
+    assert!(
+        text.contains("The mapping that was written from words does not run, and was dropped:\nTypeError"),
+        "{text}"
+    );
+    assert!(
+        desk.text(&FOLDER.replace("orders", "third/third.ts")).contains("orderId: input.order_id"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -404,4 +416,14 @@ async fn a_person_sees_what_would_be_written() {
     assert_eq!((title.as_str(), removed), ("data mapper orders", 0));
     assert!(diff.contains("orders.ts") && diff.contains("artifact.xml"), "{diff}");
     assert_eq!(desk.all(), before);
+
+    desk.create(json!({})).await.unwrap();
+    let args = json!({ "dm_config_path": FOLDER, "mapping": MAPPING });
+    let preview = desk.tool("generate_data_mapping").preview(args.as_object().unwrap()).await.unwrap();
+    let Preview::Diff { title, diff, .. } = preview else { panic!("{preview:?}") };
+    assert_eq!(title, format!("{FOLDER}/orders.ts"));
+    assert!(
+        diff.contains("-    return {}\n") && diff.contains("+      orderId: input.order_id,\n"),
+        "{diff}"
+    );
 }

@@ -1,3 +1,5 @@
+//! What is left of TypeScript, where mistakes are told, and sources that are nothing but depth.
+
 use super::*;
 
 fn check(source: &str, expected: &str) {

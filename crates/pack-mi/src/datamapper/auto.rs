@@ -4,9 +4,9 @@
 //! and within an object on the other is found by its path (`customer.name` for `customerName`), or by its name when only
 //! one field has it. What is not sure is left out and listed.
 
+use super::Schema;
 use super::shape::{Field, Shape};
 use super::typescript::{access, key};
-use super::{Kind, Schema};
 
 /// A mapping, and what it leaves out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,6 @@ pub(crate) fn map(input: &Schema, output: &Schema) -> AutoMapped {
         Some(expression) => format!("return {expression};"),
         None => super::typescript::empty_body(output).to_owned(),
     };
-    debug_assert!(matches!(input.kind, Kind::Json | Kind::Xml | Kind::Csv));
     AutoMapped { body, mapped: mapping.mapped, left: mapping.left }
 }
 
@@ -80,7 +79,10 @@ impl<'a> Source<'a> {
         fits: impl Fn(&Field) -> bool,
     ) -> Result<(&'a Field, &str, bool), &'static str> {
         let wanted = plain(name);
-        let here = self.found.iter().filter(|(_, _, names)| names.len() == 1 && plain(names[0]) == wanted);
+        let here = self
+            .found
+            .iter()
+            .filter(|(_, _, names)| matches!(names.as_slice(), [only] if plain(only) == wanted));
         let by_path =
             self.found.iter().filter(|(_, _, names)| names.len() > 1 && plain(&names.concat()) == wanted);
         let by_name =

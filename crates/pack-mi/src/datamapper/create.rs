@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::layout::{Layout, SAMPLE, UTILS};
-use super::trial::{Trial, failure};
+use super::trial::{Trial, Tried, failure};
 use super::{DM_UTILS, DataMapping, Form, Schema, auto, generate, mapping, read_schema, shape, typescript};
 use crate::Checker;
 
@@ -109,36 +109,19 @@ impl Tool for CreateDataMapper {
         let mut notes = planned.notes.clone();
         let mut source = planned.source.clone();
 
-        // A mapping in words comes on top of what is obvious.
+        let example = planned.sample.clone();
+        let on = if example.is_some() { "the sample" } else { "an example made from the input schema" };
+        let input = example.unwrap_or_else(|| shape::example(&planned.input.shape, &planned.input.title));
+        // A mapping in words comes on top of what is obvious, and takes nothing away when it does not run.
+        let mut is_empty = planned.is_empty;
         if let (Some(instructions), None) = (&args.mapping_instructions, &args.mapping) {
-            match &self.with.mapper {
-                None => notes.push(
-                    "Nobody here writes mappings from words: write it yourself with generate_data_mapping, giving mapping."
-                        .to_owned(),
-                ),
-                Some(mapper) => {
-                    let written = generate::written(mapper.as_ref(), &planned.script_name, &source, Some(instructions), cx);
-                    match written.await {
-                        Ok(better) => source = better,
-                        Err(why) => notes.push(format!("The mapping in words was not written: {why}")),
-                    }
-                }
+            match self.from_words(&planned, instructions, &input, cx).await {
+                Ok(better) => (source, is_empty) = (better, false),
+                Err(why) => notes.push(why),
             }
         }
-        let others = [(UTILS.to_owned(), planned.utils.clone())];
-        let example = planned.sample.clone();
-        let input =
-            example.clone().unwrap_or_else(|| shape::example(&planned.input.shape, &planned.input.title));
-        let trial = Trial {
-            name: &planned.script_name,
-            source: &source,
-            others: &others,
-            input: &input,
-            output: &planned.output,
-        };
-        let tried = trial.run(&cx.cancel).await.map_err(|error| {
-            let why = failure(&error, &planned.script_name, &source);
-            ToolError::new(format!("The mapping does not run on the sample, so nothing was written.\n{why}"))
+        let tried = planned.tried(&source, &input, cx).await.map_err(|why| {
+            ToolError::new(format!("The mapping does not run on {on}, so nothing was written.\n{why}"))
         })?;
 
         let (workspace, to_write, text) = (self.workspace.clone(), Arc::clone(&planned), source);
@@ -152,16 +135,39 @@ impl Tool for CreateDataMapper {
         for note in notes {
             answer.push_str(&format!("\n\n{note}"));
         }
-        if planned.is_empty {
+        if is_empty {
             answer.push_str("\n\nNothing is mapped yet: give the mapping with generate_data_mapping.");
         } else {
-            let on = if example.is_some() { "the sample" } else { "an example made from the input schema" };
             answer.push_str(&format!("\n\n{}", tried.text(on)));
             if let Ok(place) = self.workspace.existing(&planned.layout.script()) {
                 answer.push_str(&format!("\n{}", generate::types(&self.with, &place.path(), cx).await));
             }
         }
         Ok(ToolOutput::text(answer).with_details(changed.details))
+    }
+}
+
+impl CreateDataMapper {
+    /// The file with a mapping that somebody wrote from words, and that runs.
+    async fn from_words(
+        &self,
+        planned: &Planned,
+        instructions: &str,
+        input: &Value,
+        cx: &ToolCx,
+    ) -> Result<String, String> {
+        let Some(mapper) = &self.with.mapper else {
+            return Err("Nobody here writes mappings from words: write it yourself with generate_data_mapping, giving \
+                        mapping."
+                .to_owned());
+        };
+        let name = &planned.script_name;
+        let written = generate::written(mapper.as_ref(), name, &planned.source, Some(instructions), cx);
+        let new = written.await.map_err(|why| format!("The mapping in words was not written: {why}"))?;
+        let refused =
+            |why| format!("The mapping that was written from words does not run, and was dropped:\n{why}");
+        planned.tried(&new, input, cx).await.map_err(refused)?;
+        Ok(new)
     }
 }
 
@@ -214,11 +220,11 @@ fn plan(workspace: &Workspace, checker: &Checker, args: &CreateArgs) -> Result<P
         None if args.auto_map == Some(true) => {
             let made = auto::map(&input, &output);
             notes.push(left(&made));
-            is_empty = made.mapped == 0 && args.mapping_instructions.is_none();
+            is_empty = made.mapped == 0;
             typescript::write(&input, &output, &made.body)
         }
         None => {
-            is_empty = args.mapping_instructions.is_none();
+            is_empty = true;
             typescript::write(&input, &output, typescript::empty_body(&output))
         }
     };
@@ -232,6 +238,13 @@ fn plan(workspace: &Workspace, checker: &Checker, args: &CreateArgs) -> Result<P
 }
 
 impl Planned {
+    /// Runs a mapping. The error is for the model.
+    async fn tried(&self, source: &str, input: &Value, cx: &ToolCx) -> Result<Tried, String> {
+        let others = [(UTILS.to_owned(), self.utils.clone())];
+        let trial = Trial { name: &self.script_name, source, others: &others, input, output: &self.output };
+        trial.run(&cx.cancel).await.map_err(|error| failure(&error, &self.script_name, source))
+    }
+
     fn changes(&self, workspace: &Workspace, source: &str) -> Result<Vec<Change>, ToolError> {
         let descriptor = self.layout.descriptor();
         let before = workspace.changeable(&descriptor)?;

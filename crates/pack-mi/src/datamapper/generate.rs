@@ -6,7 +6,8 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use mica_agent::{
-    Access, Approval, Args, Effect, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec, typed::schema_of,
+    Access, Approval, Args, Effect, Preview, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSpec,
+    typed::schema_of,
 };
 use mica_tools::arguments::{blocking, read};
 use mica_tools::{Change, Found, Workspace};
@@ -88,6 +89,25 @@ impl Tool for GenerateDataMapping {
         let path = args.get("dm_config_path").and_then(Value::as_str);
         let script = path.and_then(|path| find(&self.workspace, path).ok());
         self.workspace.touched(script.as_deref())
+    }
+
+    async fn preview(&self, args: &Args) -> Option<Preview> {
+        let args: GenerateArgs = read(args.clone()).ok()?;
+        // What somebody else will write, nobody can show before.
+        let given = args.mapping.clone()?;
+        let workspace = self.workspace.clone();
+        let looking = tokio::task::spawn_blocking(move || {
+            let change = There::read(&workspace, &args.dm_config_path).and_then(|there| {
+                let new = spliced(&there.name, &there.source, &given).map_err(ToolError::new)?;
+                let (after, _) = protected(&args, &there, new)?;
+                Ok(Change { path: there.path, before: Some(there.source), after })
+            });
+            match change {
+                Ok(change) => workspace.preview(&change.path.clone(), &[change]),
+                Err(error) => Preview::Fails { reason: error.message },
+            }
+        });
+        looking.await.ok()
     }
 
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {

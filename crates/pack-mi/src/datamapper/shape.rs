@@ -138,9 +138,8 @@ fn joined(one: Vec<Field>, another: Vec<Field>) -> Vec<Field> {
     }
     let mut at = 0;
     for other in another {
-        match fields.iter().position(|field| field.name == other.name) {
-            Some(found) => {
-                let field = &mut fields[found];
+        match fields.iter_mut().enumerate().find(|(_, field)| field.name == other.name) {
+            Some((found, field)) => {
                 let shape = std::mem::replace(&mut field.shape, Shape::Any);
                 field.shape = shape.or(other.shape);
                 field.is_optional |= other.is_optional;

@@ -42,8 +42,12 @@ pub(crate) fn empty_body(output: &Schema) -> &'static str {
     if matches!(output.shape, Shape::List(_)) { "return []" } else { "return {}" }
 }
 
-/// A body with the indentation of a function, keeping that of its lines to each other.
+/// A body with the indentation of a function, keeping that of its lines to each other. Texts in backticks may go over
+/// several lines, whose blanks are theirs: such a body stays as it is.
 pub(crate) fn indented(body: &str) -> String {
+    if body.contains('`') {
+        return body.trim_matches('\n').trim_end().to_owned();
+    }
     let lines: Vec<&str> = body.trim_matches('\n').trim_end().lines().collect();
     let indent = |line: &&str| line.len() - line.trim_start().len();
     let least = lines.iter().filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);

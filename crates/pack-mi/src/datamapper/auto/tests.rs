@@ -1,3 +1,5 @@
+//! Which fields are obvious, which are not, and what is written for them.
+
 use super::super::{Form, read_schema};
 use super::*;
 

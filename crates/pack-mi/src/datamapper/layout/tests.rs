@@ -1,3 +1,5 @@
+//! Places by runtime, entries of the descriptor, names that are refused.
+
 use super::*;
 
 fn layout(version: Option<Version>) -> Layout {

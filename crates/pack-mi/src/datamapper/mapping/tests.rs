@@ -1,3 +1,5 @@
+//! What was mapped before is kept or named, and mappings come in many forms.
+
 use super::super::typescript;
 use super::*;
 

@@ -1,3 +1,5 @@
+//! Samples, the schemas they become, and what a mapping sees of them.
+
 #![allow(clippy::needless_pass_by_value, reason = "expectations read best as they are")]
 
 use serde_json::json;

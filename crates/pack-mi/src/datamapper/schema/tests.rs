@@ -1,3 +1,5 @@
+//! JSON Schemas that are read, and those that lead out of themselves.
+
 #![allow(clippy::needless_pass_by_value, reason = "expectations read best as they are")]
 
 use serde_json::json;

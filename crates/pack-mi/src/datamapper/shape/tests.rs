@@ -1,3 +1,5 @@
+//! Shapes that are joined, and examples made from them.
+
 use serde_json::json;
 
 use super::Shape::{Any, Exactly, Null, Number, Object, OneOf, Text, Truth};

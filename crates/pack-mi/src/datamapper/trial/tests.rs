@@ -1,3 +1,5 @@
+//! Results against their target, every helper, and mappings that do not run.
+
 #![allow(clippy::needless_pass_by_value, reason = "expectations read best as they are")]
 
 use serde_json::json;

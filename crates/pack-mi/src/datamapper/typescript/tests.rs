@@ -1,3 +1,5 @@
+//! The file of a mapping, written and read.
+
 use serde_json::json;
 
 use super::super::{Form, read_schema};
@@ -105,4 +107,5 @@ fn files_of_others_are_read() {
 fn bodies_are_indented_once() {
     assert_eq!(indented("\n  return {\n    a: 1,\n  };\n"), "    return {\n      a: 1,\n    };");
     assert_eq!(indented("return 1;"), "    return 1;");
+    assert_eq!(indented("return `a\n  b`;\n"), "return `a\n  b`;", "blanks within a text stay");
 }

@@ -1,3 +1,5 @@
+//! XSDs that are read, and those that need another file.
+
 #![allow(clippy::needless_pass_by_value, reason = "expectations read best as they are")]
 
 use serde_json::json;
