@@ -115,7 +115,7 @@ impl Tool for CreateDataMapper {
         // A mapping in words comes on top of what is obvious, and takes nothing away when it does not run.
         let mut is_empty = planned.is_empty;
         if let (Some(instructions), None) = (&args.mapping_instructions, &args.mapping) {
-            match self.from_words(&planned, instructions, &input, cx).await {
+            match self.written_from_words(&planned, instructions, &input, cx).await {
                 Ok(better) => (source, is_empty) = (better, false),
                 Err(why) => notes.push(why),
             }
@@ -149,7 +149,7 @@ impl Tool for CreateDataMapper {
 
 impl CreateDataMapper {
     /// The file with a mapping that somebody wrote from words, and that runs.
-    async fn from_words(
+    async fn written_from_words(
         &self,
         planned: &Planned,
         instructions: &str,
