@@ -21,6 +21,17 @@ pub struct Outline {
     pub functions: Vec<FunctionOutline>,
     /// Interfaces and named types.
     pub types: Vec<TypeOutline>,
+    /// Variables, classes and enums, outside of functions. What is only declared is none.
+    pub values: Vec<ValueOutline>,
+}
+
+/// A statement that makes values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueOutline {
+    /// Their names.
+    pub names: Vec<String>,
+    /// All of it, without `export`.
+    pub at: Range<usize>,
 }
 
 /// One function.
@@ -154,9 +165,27 @@ fn read(statement: &Statement<'_>, comment: Option<&str>, outline: &mut Outline)
         Some(Declaration::TSTypeAliasDeclaration(found)) => {
             (found.id.name.to_string(), found.span, shape(&found.type_annotation))
         }
-        _ => return,
+        Some(other) => {
+            if !other.declare() {
+                let names = bound(other);
+                outline.values.push(ValueOutline { names, at: range(other.span()) });
+            }
+            return;
+        }
+        None => return,
     };
     outline.types.push(TypeOutline { name, at: range(span), comment: comment.map(str::to_owned), shape });
+}
+
+/// The names that a declaration makes.
+fn bound(declaration: &Declaration<'_>) -> Vec<String> {
+    match declaration {
+        Declaration::VariableDeclaration(variables) => {
+            let names = variables.declarations.iter().flat_map(|one| one.id.get_binding_identifiers());
+            names.map(|one| one.name.to_string()).collect()
+        }
+        other => other.id().map(|id| id.name.to_string()).into_iter().collect(),
+    }
 }
 
 fn read_function(function: &Function<'_>) -> Option<FunctionOutline> {
@@ -270,6 +299,9 @@ interface Root {
 }
 
 type Other = "x" | 1;
+declare var GIVEN: any;
+const { x, y: [z] } = { x: 1, y: [2] };
+export enum Size { Small }
 
 export function mapFunction(input: Root): Root[] {
   const a = 1;
@@ -304,6 +336,18 @@ export function mapFunction(input: Root): Root[] {
         );
         assert!(!returned.has_spread);
         assert!(returned.members[1].inner.as_ref().unwrap().has_spread);
+    }
+
+    #[test]
+    fn values_and_their_names() {
+        let outline = outline(SOURCE, "a.ts").unwrap();
+        let values: Vec<(Vec<&str>, &str)> = outline
+            .values
+            .iter()
+            .map(|one| (one.names.iter().map(String::as_str).collect(), text(&one.at)))
+            .collect();
+        let variables = "const { x, y: [z] } = { x: 1, y: [2] };";
+        assert_eq!(values, [(vec!["x", "z"], variables), (vec!["Size"], "enum Size { Small }")]);
     }
 
     #[test]

@@ -399,6 +399,7 @@ async fn mappings_of_others_are_tried_too() {
     let args = json!({ "dm_config_path": "m", "mapping": "return { n: input.n, first: input.tags[0] };" });
     let (text, _) = desk.call("generate_data_mapping", args).await.unwrap();
     assert!(text.contains("Tried on an example made from the input interface; the result is:\n{\n  \"n\": 1,\n  \"first\": \"tags\"\n}\nIt fits"), "{text}");
+    assert!(text.contains("Without optional fields, and with empty lists, it stops, and so will the flow:\nTypeError: cannot read property '0' of undefined\n    at mapFunction (a.ts:4:"), "{text}");
     let error = desk
         .call("generate_data_mapping", json!({ "dm_config_path": "src", "mapping": "return {};" }))
         .await

@@ -120,7 +120,7 @@ impl Tool for CreateDataMapper {
                 Err(why) => notes.push(why),
             }
         }
-        let tried = planned.tried(&source, &input, cx).await.map_err(|why| {
+        let (tried, sparse) = planned.tried(&source, &input, cx).await.map_err(|why| {
             ToolError::new(format!("The mapping does not run on {on}, so nothing was written.\n{why}"))
         })?;
 
@@ -139,6 +139,9 @@ impl Tool for CreateDataMapper {
             answer.push_str("\n\nNothing is mapped yet: give the mapping with generate_data_mapping.");
         } else {
             answer.push_str(&format!("\n\n{}", tried.text(on)));
+            if let Some(sparse) = sparse {
+                answer.push_str(&format!("\n{sparse}"));
+            }
             if let Ok(place) = self.workspace.existing(&planned.layout.script()) {
                 answer.push_str(&format!("\n{}", generate::types(&self.with, &place.path(), cx).await));
             }
@@ -238,11 +241,18 @@ fn plan(workspace: &Workspace, checker: &Checker, args: &CreateArgs) -> Result<P
 }
 
 impl Planned {
-    /// Runs a mapping. The error is for the model.
-    async fn tried(&self, source: &str, input: &Value, cx: &ToolCx) -> Result<Tried, String> {
+    /// Runs a mapping, also on the least that may come. The error is for the model.
+    async fn tried(
+        &self,
+        source: &str,
+        input: &Value,
+        cx: &ToolCx,
+    ) -> Result<(Tried, Option<String>), String> {
         let others = [(UTILS.to_owned(), self.utils.clone())];
         let trial = Trial { name: &self.script_name, source, others: &others, input, output: &self.output };
-        trial.run(&cx.cancel).await.map_err(|error| failure(&error, &self.script_name, source))
+        let tried =
+            trial.run(&cx.cancel).await.map_err(|error| failure(&error, &self.script_name, source))?;
+        Ok((tried, trial.sparse(&self.input, &cx.cancel).await))
     }
 
     fn changes(&self, workspace: &Workspace, source: &str) -> Result<Vec<Change>, ToolError> {

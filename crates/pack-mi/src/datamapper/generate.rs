@@ -135,6 +135,8 @@ impl Tool for GenerateDataMapping {
             ))
         })?;
 
+        let sparse = trial.sparse(&there.file.input, &cx.cancel).await;
+
         let change = Change { path: there.path.clone(), before: Some(there.source.clone()), after: new };
         let workspace = self.workspace.clone();
         let changed = blocking(cx, move |cx| workspace.change(&[change], cx)).await?;
@@ -149,6 +151,9 @@ impl Tool for GenerateDataMapping {
             ));
         }
         answer.push_str(&tried.text(on));
+        if let Some(sparse) = sparse {
+            answer.push_str(&format!("\n{sparse}"));
+        }
         if let Ok(place) = self.workspace.existing(&there.path) {
             answer.push_str(&format!("\n{}", types(&self.with, &place.path(), cx).await));
         }

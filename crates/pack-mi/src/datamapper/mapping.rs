@@ -1,6 +1,8 @@
 //! A new body for a mapping that is there, without losing what somebody mapped before.
 
-use mica_script::outline::Literal;
+use std::ops::Range;
+
+use mica_script::outline::{Literal, Outline};
 use mica_script::{ScriptError, outline};
 
 use super::typescript::{FUNCTION, MappingFile, indented};
@@ -10,8 +12,8 @@ use super::typescript::{FUNCTION, MappingFile, indented};
 pub(crate) struct Given {
     /// What goes between the braces.
     pub(crate) body: String,
-    /// Other functions that came with it.
-    pub(crate) helpers: Vec<String>,
+    /// What else came with it: functions, tables and types, by name.
+    pub(crate) helpers: Vec<(String, String)>,
 }
 
 /// Takes a mapping apart. Models put code into fences, and give more or less of a file.
@@ -20,8 +22,10 @@ pub(crate) fn given(text: &str) -> Result<Given, ScriptError> {
     if let Ok(whole) = outline(text, "mapping.ts")
         && let Some(function) = whole.functions.iter().find(|function| function.name == FUNCTION)
     {
-        let others = whole.functions.iter().filter(|other| other.name != FUNCTION);
-        let helpers = others.filter_map(|other| text.get(other.at.clone()).map(str::to_owned)).collect();
+        let helpers = named(&whole)
+            .filter(|(name, _)| name != FUNCTION)
+            .filter_map(|(name, at)| Some((name, text.get(at)?.to_owned())))
+            .collect();
         return Ok(Given { body: text.get(function.body.clone()).unwrap_or_default().to_owned(), helpers });
     }
     // An object alone is what is returned.
@@ -34,6 +38,15 @@ pub(crate) fn given(text: &str) -> Result<Given, ScriptError> {
         body => body.to_owned(),
     };
     Ok(Given { body, helpers: Vec::new() })
+}
+
+/// What a source has names for, and where.
+fn named(outline: &Outline) -> impl Iterator<Item = (String, Range<usize>)> {
+    let types = outline.types.iter().map(|one| (one.name.clone(), one.at.clone()));
+    // Several names of one statement go together.
+    let values = outline.values.iter().map(|one| (one.names.join(", "), one.at.clone()));
+    let functions = outline.functions.iter().map(|one| (one.name.clone(), one.at.clone()));
+    types.chain(values).chain(functions)
 }
 
 fn unfenced(text: &str) -> &str {
@@ -50,15 +63,11 @@ pub(crate) fn with_body(source: &str, file: &MappingFile, given: &Given) -> Stri
     let (before, after) =
         (source.get(..body.start).unwrap_or_default(), source.get(body.end..).unwrap_or_default());
     let mut text = format!("{before}\n{}\n{after}", indented(&given.body));
-    let known = outline(source, "mapping.ts").map(|outline| outline.functions).unwrap_or_default();
-    for helper in &given.helpers {
-        let is_known = known.iter().any(|function| {
-            helper.split('(').next().and_then(|head| head.split_whitespace().last())
-                == Some(function.name.as_str())
-        });
-        if !is_known {
-            text = format!("{}\n\n{helper}\n", text.trim_end());
-        }
+    let known: Vec<String> = outline(source, "mapping.ts")
+        .map(|outline| named(&outline).map(|(name, _)| name).collect())
+        .unwrap_or_default();
+    for (_, helper) in given.helpers.iter().filter(|(name, _)| !known.contains(name)) {
+        text = format!("{}\n\n{helper}\n", text.trim_end());
     }
     text
 }

@@ -172,5 +172,44 @@ pub fn example(shape: &Shape, name: &str) -> Value {
     }
 }
 
+/// The least that a shape allows: no optional fields, no items. `None` when an example has nothing to leave out.
+#[must_use]
+pub fn least(shape: &Shape) -> Option<Value> {
+    let mut left_out = false;
+    let value = bare(shape, &mut left_out);
+    left_out.then_some(value)
+}
+
+fn bare(shape: &Shape, left_out: &mut bool) -> Value {
+    match shape {
+        Shape::List(_) => {
+            *left_out = true;
+            Value::Array(Vec::new())
+        }
+        Shape::OneOf(shapes) if shapes.contains(&Shape::Null) => {
+            *left_out = true;
+            Value::Null
+        }
+        Shape::OneOf(shapes) => shapes.first().map_or(Value::Null, |shape| bare(shape, left_out)),
+        Shape::Object(fields) => {
+            let mut members = serde_json::Map::new();
+            for field in fields {
+                if field.is_optional {
+                    *left_out = true;
+                } else {
+                    let value = if field.shape.is_leaf() && field.shape.present() == &field.shape {
+                        example(&field.shape, &field.name)
+                    } else {
+                        bare(&field.shape, left_out)
+                    };
+                    members.insert(field.name.clone(), value);
+                }
+            }
+            Value::Object(members)
+        }
+        leaf => example(leaf, ""),
+    }
+}
+
 #[cfg(test)]
 mod tests;

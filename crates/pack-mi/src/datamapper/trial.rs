@@ -5,7 +5,7 @@ use mica_script::{Cage, Limits, ScriptError};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::shape::Shape;
+use super::shape::{self, Shape};
 use super::typescript::FUNCTION;
 use super::{Schema, schema};
 
@@ -66,6 +66,14 @@ pub(crate) enum What {
 }
 
 impl Trial<'_> {
+    /// What happens to the mapping when nothing is there that may be missing. `None`: nothing bad.
+    pub(crate) async fn sparse(&self, input: &Schema, cancel: &CancellationToken) -> Option<String> {
+        let least = shape::least(&input.shape)?;
+        let error = Trial { input: &least, ..*self }.run(cancel).await.err()?;
+        let why = failure(&error, self.name, self.source);
+        Some(format!("Without optional fields, and with empty lists, it stops, and so will the flow:\n{why}"))
+    }
+
     /// Runs it.
     pub(crate) async fn run(&self, cancel: &CancellationToken) -> Result<Tried, ScriptError> {
         let cage = Cage::new(Limits::default())?;

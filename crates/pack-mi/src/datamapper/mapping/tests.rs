@@ -71,15 +71,16 @@ fn mappings_come_in_many_forms() {
     ] {
         assert_eq!(given(&text).unwrap().body, expected, "{text}");
     }
-    let with = given("function help(n: number) { return n; }\nexport function mapFunction(input: A): A { return help(1); }").unwrap();
-    assert_eq!(with.helpers, ["function help(n: number) { return n; }"]);
+    let with = given(
+        "interface A { x: string }\nconst TABLE = { a: 1 };\nfunction help(n: number) { return n; }\nexport function mapFunction(input: A): A { return help(TABLE.a); }",
+    )
+    .unwrap();
     let source = file("return {}");
     let read = typescript::read(&source, "a.ts").unwrap();
     let once = with_body(&source, &read, &with);
-    assert_eq!(
-        once,
-        format!("{}\n\nfunction help(n: number) {{ return n; }}\n", file("    return help(1);").trim_end())
-    );
+    let mapped = file("    return help(TABLE.a);");
+    let more = "const TABLE = { a: 1 };\n\nfunction help(n: number) { return n; }\n";
+    assert_eq!(once, format!("{}\n\n{more}", mapped.trim_end()), "the interface is there already");
     let again = with_body(&once, &typescript::read(&once, "a.ts").unwrap(), &with);
     assert_eq!(again, once, "a helper that is there is not added again");
 }

@@ -61,3 +61,18 @@ fn examples_say_where_they_come_from() {
     let expected = json!({ "name": "name", "tags": ["tags"], "size": 1, "kind": "b", "inner": { "on": true, "all": "all" } });
     assert_eq!(example(&shape, "root"), expected);
 }
+
+#[test]
+fn the_least_that_is_allowed() {
+    let shape = Object(vec![
+        Field::new("name", Text),
+        Field::optional("tags", Text.list()),
+        Field::new("size", OneOf(vec![Number, Null])),
+        Field::new("inner", Object(vec![Field::new("on", Truth), Field::new("all", Text.list())])),
+    ]);
+    assert_eq!(
+        least(&shape),
+        Some(json!({ "name": "name", "size": null, "inner": { "on": true, "all": [] } }))
+    );
+    assert_eq!(least(&Object(vec![Field::new("name", Text)])), None);
+}
