@@ -124,6 +124,10 @@ pub struct TypeMember {
     pub shape: TypeShape,
 }
 
+/// Objects within objects, and types within types, that are told. Deeper ones are told as anything: those who read an
+/// outline go through it by calling themselves.
+const DEEPEST: usize = 100;
+
 /// Tells what a source consists of.
 ///
 /// # Errors
@@ -160,10 +164,10 @@ fn read(statement: &Statement<'_>, comment: Option<&str>, outline: &mut Outline)
             return;
         }
         Some(Declaration::TSInterfaceDeclaration(found)) => {
-            (found.id.name.to_string(), found.span, members(&found.body.body))
+            (found.id.name.to_string(), found.span, members(&found.body.body, 0))
         }
         Some(Declaration::TSTypeAliasDeclaration(found)) => {
-            (found.id.name.to_string(), found.span, shape(&found.type_annotation))
+            (found.id.name.to_string(), found.span, shape(&found.type_annotation, 0))
         }
         Some(other) => {
             if !other.declare() {
@@ -192,7 +196,7 @@ fn read_function(function: &Function<'_>) -> Option<FunctionOutline> {
     let (id, body) = (function.id.as_ref()?, function.body.as_ref()?);
     let braces = range(body.span);
     let returned = match body.statements.last() {
-        Some(Statement::ReturnStatement(last)) => last.argument.as_ref().and_then(literal),
+        Some(Statement::ReturnStatement(last)) => last.argument.as_ref().and_then(|said| literal(said, 0)),
         _ => None,
     };
     let parameters = function.params.items.iter();
@@ -201,22 +205,25 @@ fn read_function(function: &Function<'_>) -> Option<FunctionOutline> {
         at: range(function.span),
         body: braces.start + 1..braces.end.saturating_sub(1),
         parameters: parameters
-            .map(|one| one.type_annotation.as_ref().map(|said| shape(&said.type_annotation)))
+            .map(|one| one.type_annotation.as_ref().map(|said| shape(&said.type_annotation, 0)))
             .collect(),
-        returns: function.return_type.as_ref().map(|said| shape(&said.type_annotation)),
+        returns: function.return_type.as_ref().map(|said| shape(&said.type_annotation, 0)),
         statements: body.statements.len(),
         returned,
     })
 }
 
-fn literal(expression: &Expression<'_>) -> Option<Literal> {
+fn literal(expression: &Expression<'_>, depth: usize) -> Option<Literal> {
+    if depth > DEEPEST {
+        return None;
+    }
     match expression.get_inner_expression() {
-        Expression::ObjectExpression(object) => Some(object_literal(object)),
+        Expression::ObjectExpression(object) => Some(object_literal(object, depth)),
         _ => None,
     }
 }
 
-fn object_literal(object: &ObjectExpression<'_>) -> Literal {
+fn object_literal(object: &ObjectExpression<'_>, depth: usize) -> Literal {
     let mut read = Literal { at: range(object.span), members: Vec::new(), has_spread: false };
     for member in &object.properties {
         let found = match member {
@@ -230,7 +237,7 @@ fn object_literal(object: &ObjectExpression<'_>) -> Literal {
             Some((name, property)) => read.members.push(LiteralMember {
                 name: name.into_owned(),
                 at: range(property.span),
-                inner: literal(&property.value),
+                inner: literal(&property.value, depth + 1),
             }),
             None => read.has_spread = true,
         }
@@ -238,14 +245,18 @@ fn object_literal(object: &ObjectExpression<'_>) -> Literal {
     read
 }
 
-fn shape(found: &TSType<'_>) -> TypeShape {
+fn shape(found: &TSType<'_>, depth: usize) -> TypeShape {
+    if depth > DEEPEST {
+        return TypeShape::Any;
+    }
+    let shape = |found| shape(found, depth + 1);
     match found {
         TSType::TSStringKeyword(_) | TSType::TSTemplateLiteralType(_) => TypeShape::String,
         TSType::TSNumberKeyword(_) => TypeShape::Number,
         TSType::TSBooleanKeyword(_) => TypeShape::Boolean,
         TSType::TSNullKeyword(_) | TSType::TSUndefinedKeyword(_) => TypeShape::Null,
         TSType::TSArrayType(list) => TypeShape::List(Box::new(shape(&list.element_type))),
-        TSType::TSTypeLiteral(object) => members(&object.members),
+        TSType::TSTypeLiteral(object) => members(&object.members, depth),
         TSType::TSUnionType(union) => TypeShape::OneOf(union.types.iter().map(shape).collect()),
         TSType::TSParenthesizedType(inner) => shape(&inner.type_annotation),
         TSType::TSLiteralType(literal) => match &literal.literal {
@@ -267,15 +278,17 @@ fn shape(found: &TSType<'_>) -> TypeShape {
     }
 }
 
-fn members(found: &[TSSignature<'_>]) -> TypeShape {
+fn members(found: &[TSSignature<'_>], depth: usize) -> TypeShape {
     let read = found.iter().filter_map(|member| {
         let TSSignature::TSPropertySignature(property) = member else { return None };
         let name = match &property.key {
             PropertyKey::StaticIdentifier(name) => name.name.to_string(),
             key => key.static_name()?.into_owned(),
         };
-        let shape =
-            property.type_annotation.as_ref().map_or(TypeShape::Any, |said| shape(&said.type_annotation));
+        let shape = property
+            .type_annotation
+            .as_ref()
+            .map_or(TypeShape::Any, |said| shape(&said.type_annotation, depth + 1));
         Some(TypeMember { name, is_optional: property.optional, shape })
     });
     TypeShape::Object(read.collect())
@@ -336,6 +349,20 @@ export function mapFunction(input: Root): Root[] {
         );
         assert!(!returned.has_spread);
         assert!(returned.members[1].inner.as_ref().unwrap().has_spread);
+    }
+
+    #[test]
+    fn what_is_very_deep_is_told_as_anything() {
+        let lists = format!("type A = number{};", "[]".repeat(5_000));
+        let types = outline(&lists, "a.ts").unwrap().types;
+        let mut shape = &types[0].shape;
+        let mut depth = 0;
+        while let TypeShape::List(item) = shape {
+            (shape, depth) = (item, depth + 1);
+        }
+        assert_eq!((shape, depth), (&TypeShape::Any, DEEPEST + 1));
+        let objects = format!("function f() {{ return {}1{}; }}", "{a:".repeat(1_000), "}".repeat(1_000));
+        assert!(outline(&objects, "a.ts").unwrap().functions[0].returned.is_some());
     }
 
     #[test]

@@ -10,6 +10,7 @@
 mod auto;
 mod check;
 mod create;
+mod extent;
 mod generate;
 mod layout;
 mod mapping;

@@ -2,11 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::extent::Extent;
 use super::shape::{Field, Shape};
 use super::{Kind, Schema, SchemaError};
-
-/// References that are followed within references at most.
-const DEEPEST: usize = 64;
 
 /// Reads a JSON Schema.
 ///
@@ -14,7 +12,7 @@ const DEEPEST: usize = 64;
 /// [`SchemaError::JsonSchema`] when it is none, or leads out of itself.
 pub fn read(text: &str) -> Result<Schema, SchemaError> {
     let root: Value = serde_json::from_str(text).map_err(|error| SchemaError::Json(error.to_string()))?;
-    let shape = Reading { root: &root }.shape(&root, &mut Vec::new())?;
+    let shape = Reading { root: &root, extent: Extent::default() }.shape(&root, &mut Vec::new())?;
     if shape.is_leaf() {
         return Err(bad("the root must be an object or an array"));
     }
@@ -39,11 +37,13 @@ fn bad(reason: impl Into<String>) -> SchemaError {
 
 struct Reading<'a> {
     root: &'a Value,
+    extent: Extent,
 }
 
 impl Reading<'_> {
     fn shape(&self, schema: &Value, through: &mut Vec<String>) -> Result<Shape, SchemaError> {
         let Value::Object(members) = schema else { return Ok(Shape::Any) };
+        let _within = self.extent.enter().map_err(bad)?;
         if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
             return self.referred(reference, through);
         }
@@ -88,7 +88,7 @@ impl Reading<'_> {
             )));
         };
         // A type that holds itself has no end; inside of itself it is anything.
-        if through.iter().any(|one| one == reference) || through.len() >= DEEPEST {
+        if through.iter().any(|one| one == reference) {
             return Ok(Shape::Any);
         }
         let found =

@@ -4,6 +4,7 @@ use mica_script::outline::{FunctionOutline, Outline, TypeOutline, TypeShape};
 use mica_script::{ScriptError, outline};
 use serde_json::Value;
 
+use super::extent::Extent;
 use super::shape::{Field, Shape};
 use super::{Kind, Schema};
 
@@ -209,7 +210,11 @@ fn schema(shape: &TypeShape, outline: &Outline, kind: &str) -> Schema {
     let comment = found.and_then(|found| found.comment.as_deref()).unwrap_or_default();
     let title = said(comment, "title").or_else(|| named.cloned()).unwrap_or_else(|| "root".to_owned());
     let kind = said(comment, kind).and_then(|name| Kind::named(&name)).unwrap_or(Kind::Json);
-    Schema::new(&title, kind, resolved(shape, &outline.types, &mut Vec::new()))
+    Schema::new(
+        &title,
+        kind,
+        Types { all: &outline.types, extent: Extent::default() }.resolved(shape, &mut Vec::new()),
+    )
 }
 
 /// What a comment says of a name: `* title : "root",`.
@@ -222,35 +227,47 @@ fn said(comment: &str, name: &str) -> Option<String> {
     })
 }
 
-fn resolved(shape: &TypeShape, types: &[TypeOutline], through: &mut Vec<String>) -> Shape {
-    match shape {
-        TypeShape::String => Shape::Text,
-        TypeShape::Number => Shape::Number,
-        TypeShape::Boolean => Shape::Truth,
-        TypeShape::Null => Shape::Null,
-        TypeShape::Any => Shape::Any,
-        TypeShape::Exactly(value) => Shape::Exactly(vec![value.clone()]),
-        TypeShape::List(item) => resolved(item, types, through).list(),
-        TypeShape::OneOf(shapes) => {
-            shapes.iter().map(|shape| resolved(shape, types, through)).reduce(Shape::or).unwrap_or(Shape::Any)
-        }
-        TypeShape::Object(members) => Shape::Object(
-            members
+/// The types of a file.
+struct Types<'a> {
+    all: &'a [TypeOutline],
+    extent: Extent,
+}
+
+impl Types<'_> {
+    fn resolved(&self, shape: &TypeShape, through: &mut Vec<String>) -> Shape {
+        // Types that use others twice, and those twice again, would never end.
+        let Ok(_within) = self.extent.enter() else { return Shape::Any };
+        match shape {
+            TypeShape::String => Shape::Text,
+            TypeShape::Number => Shape::Number,
+            TypeShape::Boolean => Shape::Truth,
+            TypeShape::Null => Shape::Null,
+            TypeShape::Any => Shape::Any,
+            TypeShape::Exactly(value) => Shape::Exactly(vec![value.clone()]),
+            TypeShape::List(item) => self.resolved(item, through).list(),
+            TypeShape::OneOf(shapes) => shapes
                 .iter()
-                .map(|member| Field {
-                    name: member.name.clone(),
-                    shape: resolved(&member.shape, types, through),
-                    is_optional: member.is_optional,
-                })
-                .collect(),
-        ),
-        TypeShape::Named(name) => {
-            let found = types.iter().find(|one| one.name == *name).filter(|_| !through.contains(name));
-            let Some(found) = found else { return Shape::Any };
-            through.push(name.clone());
-            let shape = resolved(&found.shape, types, through);
-            through.pop();
-            shape
+                .map(|shape| self.resolved(shape, through))
+                .reduce(Shape::or)
+                .unwrap_or(Shape::Any),
+            TypeShape::Object(members) => Shape::Object(
+                members
+                    .iter()
+                    .map(|member| Field {
+                        name: member.name.clone(),
+                        shape: self.resolved(&member.shape, through),
+                        is_optional: member.is_optional,
+                    })
+                    .collect(),
+            ),
+            TypeShape::Named(name) => {
+                let found = self.all.iter().find(|one| one.name == *name).filter(|_| !through.contains(name));
+                let Some(found) = found else { return Shape::Any };
+                through.push(name.clone());
+                let shape = self.resolved(&found.shape, through);
+                through.pop();
+                shape
+            }
         }
     }
 }

@@ -8,14 +8,12 @@ use std::collections::HashMap;
 use serde_json::Value;
 use synapse_lang::syntax::Element;
 
+use super::extent::Extent;
 use super::sample::{TEXT, attribute_name, parse};
 use super::shape::{Field, Shape};
 use super::{Kind, Schema, SchemaError};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
-
-/// Types within types at most: one that holds itself has no end.
-const DEEPEST: usize = 48;
 
 /// Reads an XSD. The root is the first global element that no other refers to.
 ///
@@ -67,13 +65,14 @@ fn local(name: &str) -> &str {
 /// The global parts of a schema, by kind and name.
 struct Reading<'a> {
     globals: HashMap<(&'a str, String), Element<'a>>,
+    extent: Extent,
 }
 
 impl<'a> Reading<'a> {
     fn of(root: Element<'a>) -> Self {
         let named =
             root.elements().filter_map(|one| Some(((one.local(), one.value("name")?.into_owned()), one)));
-        Self { globals: named.collect() }
+        Self { globals: named.collect(), extent: Extent::default() }
     }
 
     fn global(&self, kind: &'static str, name: &str) -> Result<Element<'a>, SchemaError> {
@@ -82,6 +81,7 @@ impl<'a> Reading<'a> {
     }
 
     fn element_shape(&self, element: Element<'a>, through: &mut Vec<String>) -> Result<Shape, SchemaError> {
+        let _within = self.extent.enter().map_err(bad)?;
         if let Some(name) = element.value("ref") {
             let target = self.global("element", &name)?;
             return self.within(&format!("element {name}"), through, |reading, through| {
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
         through: &mut Vec<String>,
         go: impl FnOnce(&Self, &mut Vec<String>) -> Result<Shape, SchemaError>,
     ) -> Result<Shape, SchemaError> {
-        if through.iter().any(|one| one == what) || through.len() >= DEEPEST {
+        if through.iter().any(|one| one == what) {
             return Ok(Shape::Any);
         }
         through.push(what.to_owned());
@@ -153,6 +153,7 @@ impl<'a> Reading<'a> {
         through: &mut Vec<String>,
         fields: &mut Vec<Field>,
     ) -> Result<(), SchemaError> {
+        let _within = self.extent.enter().map_err(bad)?;
         for part in holder.elements().filter(|one| one.namespace() == Some(XSD)) {
             let occurs = Occurs::of(part)?.within(outer);
             match part.local() {
@@ -217,6 +218,7 @@ impl<'a> Reading<'a> {
     }
 
     fn simple(&self, kind: Element<'a>) -> Result<Shape, SchemaError> {
+        let _within = self.extent.enter().map_err(bad)?;
         let Some(restriction) = kind.first("restriction") else { return Ok(Shape::Text) };
         let base = match (restriction.value("base"), restriction.first("simpleType")) {
             (Some(name), _) => {

@@ -77,3 +77,16 @@ fn schemas_are_told_from_samples() {
         assert_eq!(is_schema(text), expected, "{text}");
     }
 }
+
+/// Each type uses the next one twice: read naively, that is more parts than there are atoms.
+#[test]
+fn schemas_that_explode_are_refused() {
+    let mut defs = Map::new();
+    for n in 0..90 {
+        let next = json!({ "$ref": format!("#/$defs/t{}", n + 1) });
+        defs.insert(format!("t{n}"), json!({ "type": "object", "properties": { "a": next, "b": next } }));
+    }
+    defs.insert("t90".to_owned(), json!({ "type": "string" }));
+    let error = read(&json!({ "$ref": "#/$defs/t0", "$defs": defs }).to_string()).unwrap_err().to_string();
+    assert!(error.starts_with("it is no usable JSON Schema: it"), "{error}");
+}

@@ -97,3 +97,27 @@ fn what_needs_another_file_is_refused() {
     refused("", "it is no usable XSD: there is no global xs:element to begin with");
     assert_eq!(read("<a/>").unwrap_err().to_string(), "it is no usable XSD: the root is no xs:schema");
 }
+
+#[test]
+fn schemas_without_an_end_are_refused() {
+    let deep = "it is no usable XSD: its parts are nested more than 100 times";
+    refused(
+        r#"<xs:element name="a"><xs:complexType><xs:group ref="G"/></xs:complexType></xs:element><xs:group name="G"><xs:sequence><xs:group ref="G"/></xs:sequence></xs:group>"#,
+        deep,
+    );
+    refused(
+        r#"<xs:element name="a" type="A"/><xs:simpleType name="A"><xs:restriction base="B"/></xs:simpleType><xs:simpleType name="B"><xs:restriction base="A"/></xs:simpleType>"#,
+        deep,
+    );
+    let (open, close) = (
+        "<xs:element name=\"a\"><xs:complexType><xs:sequence>",
+        "</xs:sequence></xs:complexType></xs:element>",
+    );
+    refused(&format!("{}{}", open.repeat(5_000), close.repeat(5_000)), deep);
+    let mut types: String = (0..40)
+        .map(|n| format!("<xs:complexType name=\"T{n}\"><xs:sequence><xs:element name=\"a\" type=\"T{0}\"/><xs:element name=\"b\" type=\"T{0}\"/></xs:sequence></xs:complexType>", n + 1))
+        .collect();
+    types += "<xs:complexType name=\"T40\"/><xs:element name=\"a\" type=\"T0\"/>";
+    let error = read(&schema(&types)).unwrap_err().to_string();
+    assert!(error.starts_with("it is no usable XSD: it"), "{error}");
+}
