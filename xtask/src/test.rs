@@ -22,7 +22,7 @@ Runs the documentation tests and then all other tests. Before that it sets up wh
 
   the official Python SDKs, which read from the scripted model (needs python3; required when CI=true)
   pytest-lsp, an independent client of the language server (needs python3)
-  --peers: foreign servers that mica reads from: a llama.cpp server with a small model (python3), aimock (npm)
+  --peers: foreign servers that mica reads from: a llama.cpp server with a small model (python3), aimock (npm), and the TypeScript compiler (npm)
 
 What cannot be set up is printed as SKIP with the reason, and the tests that need it are skipped.
 With arguments after `--` only the chosen tests run, without the documentation tests:

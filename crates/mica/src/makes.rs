@@ -94,6 +94,11 @@ impl Makes {
         self
     }
 
+    /// What the pack of Micro Integrator projects can do here.
+    pub fn mi(&self) -> &Mi {
+        &self.mi
+    }
+
     /// The folder that tools work in.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace

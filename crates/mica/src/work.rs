@@ -161,6 +161,8 @@ impl Work {
             redaction: Redaction::new(&surroundings.folder),
             clock,
         };
+        let plain = Settings { max_output: values.max_output, effort, cache_key: None };
+        makes.mi().ready(&models, &shared, plain.clone());
         let makes = Arc::new(makes.equipped(capabilities));
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = makes.texts(&domain, &|_| true)?;
@@ -207,7 +209,7 @@ impl Work {
             approver,
             gates: equipped,
             anew,
-            settings: Settings { max_output: values.max_output, effort, cache_key: None },
+            settings: plain,
             relay: agent.relay(),
         });
         Ok(Self {

@@ -312,4 +312,6 @@ jobs!(
     renamed_sequence_is_noticed,
     connector_is_looked_up_and_added,
     connector_removed_and_undone,
+    data_mapper,
+    data_mapper_undone,
 );

@@ -117,7 +117,7 @@ fn settings(values: &ShellValues) -> Result<ShellSettings> {
 }
 
 /// The sandbox of this machine.
-struct Here {
+pub(super) struct Here {
     surroundings: Surroundings,
     /// The tier that was asked for; the best when none was.
     tier: Option<Tier>,
@@ -127,7 +127,7 @@ struct Here {
 }
 
 impl Here {
-    fn new(values: &ShellValues, surroundings: &Surroundings) -> Result<Self> {
+    pub(super) fn new(values: &ShellValues, surroundings: &Surroundings) -> Result<Self> {
         let tier = match values.tier.as_deref() {
             None | Some("best") => None,
             Some(tier) => match tier.parse::<Tier>() {
