@@ -6,3 +6,4 @@ pub mod connectors;
 pub mod datamapper;
 pub mod knowledge;
 pub mod runtime;
+pub mod second_opinion;

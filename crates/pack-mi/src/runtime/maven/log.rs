@@ -21,6 +21,8 @@ pub(crate) struct MavenLog {
     last: VecDeque<String>,
     /// The finding that the next lines may belong to.
     open: Option<usize>,
+    /// Whether it was told before, so that its lines are known.
+    is_again: bool,
     /// The build file that the next messages are about.
     pom: Option<String>,
     succeeded: Option<bool>,
@@ -35,6 +37,7 @@ impl MavenLog {
             findings: Vec::new(),
             last: VecDeque::new(),
             open: None,
+            is_again: false,
             pom: None,
             succeeded: None,
             dropped: 0,
@@ -101,6 +104,9 @@ impl MavenLog {
     }
 
     fn continue_with(&mut self, text: &str) {
+        if self.is_again {
+            return;
+        }
         let Some(finding) = self.open.and_then(|at| self.findings.get_mut(at)) else { return };
         if finding.message.len() < MESSAGE && !text.starts_with('-') {
             let text = text.strip_prefix("Message: ").unwrap_or(text);
@@ -109,7 +115,7 @@ impl MavenLog {
     }
 
     fn error(&mut self, raw: &str) {
-        let text = without_help(raw.trim());
+        let text = without_help(raw.trim().trim_start_matches("[ERROR] "));
         if text.is_empty() || is_chatter(text) {
             self.open = None;
             return;
@@ -152,8 +158,10 @@ impl MavenLog {
                 == (finding.kind, &finding.file, finding.line, finding.column);
             place && (one.message.starts_with(&finding.message) || finding.message.starts_with(&one.message))
         };
-        if self.findings.iter().any(same) {
-            self.open = None;
+        self.is_again = false;
+        if let Some(before) = self.findings.iter().position(same) {
+            self.open = Some(before);
+            self.is_again = true;
         } else if self.findings.len() < FINDINGS {
             self.open = Some(self.findings.len());
             self.findings.push(finding);

@@ -105,6 +105,8 @@ fn what_could_not_be_deployed_is_found_with_what_the_checks_say() {
         &format!(
             "{TIME} ERROR {{SequenceDeployer}} - Sequence Deployment from the file : /s/Audit_1.0.0/Audit-1.0.0.xml : Failed. java.lang.RuntimeException: no\n"
         ),
-        &["sequences/Audit.xml:2 (SYN0203: variable has no value: it needs value or expression)"],
+        &[
+            "sequences/Audit.xml:2 (SYN0120: A variable needs a value or an expression; with both, the value counts; the artifact does not deploy)",
+        ],
     );
 }

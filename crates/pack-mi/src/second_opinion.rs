@@ -1,0 +1,153 @@
+//! A second opinion: what another language server says about a file, beside what is found here.
+//!
+//! The server is a program that the user configured. It is started when it is first asked, in the sandbox and with nothing
+//! writable, and spoken to over its pipes.
+//!
+//! Promises: no question takes longer than its deadline, whatever the server does; a server that breaks is started again a
+//! few times and then left alone; what it says is bounded, and marked as its word.
+
+mod frames;
+mod merge;
+mod session;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mica_tools::Ground;
+use serde::Serialize;
+use synapse_lang::diagnostic::Severity;
+use tokio::sync::{mpsc, oneshot};
+
+pub use merge::{Ours, merged};
+
+/// Questions that wait for the server. A full queue means that it is stuck, and the question is answered with that.
+const QUEUE: usize = 8;
+/// Bytes of a file that are sent.
+const LARGEST: usize = 2 << 20;
+
+/// The server that is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LanguageServer {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// What it is called in results.
+    pub name: String,
+    /// What it calls the language of files.
+    pub language: String,
+    /// How long a question may take.
+    pub deadline: Duration,
+    /// How often it is started again.
+    pub restarts: u32,
+}
+
+impl LanguageServer {
+    /// A server with usual limits: three seconds are what a person waits after a write, and a server that broke four times
+    /// will break again.
+    pub fn new(command: Vec<String>) -> Self {
+        let program = command.first().map(String::as_str).unwrap_or_default();
+        let name =
+            Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or("server").to_owned();
+        Self { command, name, language: "xml".to_owned(), deadline: Duration::from_secs(3), restarts: 3 }
+    }
+}
+
+/// Something that another server found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Foreign {
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its column, from 1.
+    pub column: u32,
+    /// How bad it is.
+    #[serde(serialize_with = "word")]
+    pub severity: Severity,
+    /// What it says.
+    pub message: String,
+    /// Its name there.
+    pub code: Option<String>,
+    /// Who says it.
+    pub source: String,
+}
+
+fn word<S: serde::Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(severity.word())
+}
+
+impl std::fmt::Display for Foreign {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let code = self.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
+        write!(
+            f,
+            "{}:{}: {}: {} [{}{code}]",
+            self.line,
+            self.column,
+            self.severity.word(),
+            self.message,
+            self.source
+        )
+    }
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opinion {
+    /// What was found.
+    Found(Vec<Foreign>),
+    /// No answer in time. The server may answer the next question.
+    Late,
+    /// There is no answer, and why.
+    None(String),
+}
+
+impl Opinion {
+    /// What was found, if anything.
+    pub fn findings(&self) -> &[Foreign] {
+        match self {
+            Self::Found(findings) => findings,
+            Self::Late | Self::None(_) => &[],
+        }
+    }
+}
+
+/// A question for the server.
+struct Question {
+    path: PathBuf,
+    text: String,
+    answer: oneshot::Sender<Opinion>,
+}
+
+/// Another language server. Cheap to clone; it ends with the last clone.
+#[derive(Clone)]
+pub struct SecondOpinion {
+    questions: mpsc::Sender<Question>,
+    deadline: Duration,
+}
+
+impl SecondOpinion {
+    /// A server for the files of a folder. Nothing is started yet.
+    ///
+    /// Must be called where tasks can be spawned.
+    pub fn new(server: LanguageServer, ground: Arc<dyn Ground>, root: &Path) -> Self {
+        let (questions, asked) = mpsc::channel(QUEUE);
+        let deadline = server.deadline;
+        tokio::spawn(session::serve(server, ground, root.to_owned(), asked));
+        Self { questions, deadline }
+    }
+
+    /// What the server says about a text, as if it were in this file. Takes its deadline at most.
+    pub async fn diagnostics(&self, path: &Path, text: &str) -> Opinion {
+        if text.len() > LARGEST {
+            return Opinion::None("the file is too large to be sent".to_owned());
+        }
+        let (answer, answered) = oneshot::channel();
+        let question = Question { path: path.to_owned(), text: text.to_owned(), answer };
+        let asking = async {
+            if self.questions.send(question).await.is_err() {
+                return Opinion::None("the server is gone".to_owned());
+            }
+            answered.await.unwrap_or_else(|_| Opinion::None("the server is gone".to_owned()))
+        };
+        tokio::time::timeout(self.deadline, asking).await.unwrap_or(Opinion::Late)
+    }
+}
