@@ -109,10 +109,16 @@ async fn a_server_lives_from_start_to_stop() {
         "Removed from the server: orders_1.1.0.car. The server has undeployed them."
     );
     let logs = call(&runtime, "read_server_logs", json!({"log_file": "main"})).await.unwrap();
-    assert!(
-        logs.contains("orders_0.9.0")
-            && logs.contains("place: src/main/wso2mi/artifacts/apis/Orders.xml:4 (event)")
-            || logs.contains("orders_1.1.0: undeployed"),
+    let told: Vec<&str> = logs.lines().take(5).collect();
+    assert_eq!(
+        told,
+        [
+            "Deployments:",
+            "  billing_1.0.0: deployed at 10:20:30",
+            "  orders_0.9.0: undeployed at 10:20:30",
+            "  orders_1.0.0: undeployed at 10:20:30",
+            "  orders_1.1.0: undeployed at 10:20:30",
+        ],
         "{logs}"
     );
 

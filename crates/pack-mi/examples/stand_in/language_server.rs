@@ -1,6 +1,6 @@
 //! A language server that finds every `TODO`, or does what no server should.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The Micro Integrator, as far as anybody outside can tell.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::ExitCode;

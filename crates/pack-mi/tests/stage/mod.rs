@@ -47,6 +47,14 @@ pub(crate) struct TestGround {
     project: PathBuf,
     outer: PathBuf,
     sandbox: OnceCell<Sandbox>,
+    path: Mutex<Option<String>>,
+}
+
+impl TestGround {
+    /// Has programs looked for elsewhere.
+    pub(crate) fn with_path(&self, path: &str) {
+        *self.path.lock().unwrap() = Some(path.to_owned());
+    }
 }
 
 #[async_trait]
@@ -56,7 +64,8 @@ impl Ground for TestGround {
     }
 
     fn boundary(&self) -> Result<Boundary, ToolError> {
-        let environment: BTreeMap<String, String> = std::env::vars().collect();
+        let mut environment: BTreeMap<String, String> = std::env::vars().collect();
+        environment.extend(self.path.lock().unwrap().clone().map(|path| ("PATH".to_owned(), path)));
         let temporary = std::env::temp_dir();
         let around = Around { home: Some(&self.outer), environment: &environment, temporary: &temporary };
         let places = Places::builtin().unwrap();
@@ -87,6 +96,7 @@ impl Stage {
             project,
             outer: outer.path().canonicalize().unwrap(),
             sandbox: OnceCell::new(),
+            path: Mutex::default(),
         });
         Self { outer, tasks, ground, offset: free_offset() }
     }
