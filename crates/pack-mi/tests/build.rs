@@ -143,7 +143,7 @@ async fn a_build_makes_an_archive_and_errors_have_a_place() {
     let pom = std::fs::read_to_string(stage.project().join("pom.xml")).unwrap();
     stage.put("pom.xml", &pom.replace("<packaging>pom</packaging>", "<packing>pom</packing>"));
     let text = call(&runtime, BUILD, json!({})).await.unwrap();
-    assert_eq!(text.lines().nth(2), Some("pom.xml:7:10: Unrecognised tag: 'packing'"), "{text}");
+    assert_eq!(text.lines().nth(2), Some("pom.xml:6:10: Unrecognised tag: 'packing'"), "{text}");
 
     stage.put("pom.xml", &pom.replace(">11<", ">99<"));
     let text = call(&runtime, BUILD, json!({})).await.unwrap();

@@ -48,6 +48,10 @@ async fn a_server_lives_from_start_to_stop() {
     let archives = home.join("repository/deployment/server/carbonapps");
     put(&archives.join("orders_0.9.0.car"), "old");
     put(&archives.join("billing_1.0.0.car"), "theirs");
+    let log = home.join("repository/logs/wso2carbon.log");
+    while !std::fs::read_to_string(&log).unwrap().contains("Deployed Carbon Application : orders_0.9.0") {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     let deployed = asked(json!({"action": "deploy"})).await.unwrap();
     assert_eq!(
         deployed,

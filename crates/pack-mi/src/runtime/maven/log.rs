@@ -116,7 +116,7 @@ impl MavenLog {
 
     fn error(&mut self, raw: &str) {
         let text = without_help(raw.trim().trim_start_matches("[ERROR] "));
-        if text.is_empty() || is_chatter(text) {
+        if text.is_empty() || text == "@" || is_chatter(text) {
             self.open = None;
             return;
         }
@@ -201,7 +201,8 @@ impl MavenLog {
             }
         };
         let message = message.trim_end_matches("and").trim();
-        let (file, message) = match message.strip_prefix("Non-parseable POM ") {
+        let named = message.strip_prefix("Non-parseable POM ").or_else(|| message.strip_prefix("Malformed POM "));
+        let (file, message) = match named {
             Some(rest) => {
                 let (path, message) = rest.split_once(": ")?;
                 (Some(path), message)
