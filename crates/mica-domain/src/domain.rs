@@ -9,7 +9,7 @@ use mica_context::section::ToolNames;
 use serde_json::Value;
 
 use crate::capability::{Capability, Input};
-use crate::section::Section;
+use crate::section::{Section, Tier};
 use crate::state::{State, Surroundings};
 
 /// How sure a pack is that a folder is its own. Ordered.
@@ -21,6 +21,21 @@ pub enum Confidence {
     Likely,
     /// A file that only its projects have is there.
     Certain,
+}
+
+/// What a domain has to say about files that were changed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Remark {
+    /// For the model, which reads it with the result.
+    pub text: String,
+    /// For interfaces: the same as data, under `checks` in the details of the result.
+    pub checks: Option<Value>,
+}
+
+impl From<String> for Remark {
+    fn from(text: String) -> Self {
+        Self { text, checks: None }
+    }
 }
 
 /// A domain: everything the engine does not know about a product.
@@ -47,6 +62,14 @@ pub trait Domain: Send + Sync {
     fn sections(&self, tools: &ToolNames, state: &State) -> Vec<Section> {
         let _ = (tools, state);
         Vec::new()
+    }
+
+    /// What is true at the moment: asked before every message to the model, and told when it changed. May look at the disk,
+    /// briefly.
+    fn turn(&self, tools: &ToolNames, state: &State) -> Vec<Section> {
+        let mut sections = self.sections(tools, state);
+        sections.retain(|section| section.tier == Tier::Turn);
+        sections
     }
 
     /// A session begins.
@@ -92,7 +115,7 @@ pub trait Domain: Send + Sync {
 
     /// Files were changed. What is returned is added to the result, so that the model reads it before it goes on: what a
     /// check found, for example.
-    async fn after_write(&self, files: &[PathBuf], state: &State) -> Option<String> {
+    async fn after_write(&self, files: &[PathBuf], state: &State) -> Option<Remark> {
         let _ = (files, state);
         None
     }

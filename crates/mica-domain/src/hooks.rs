@@ -8,6 +8,7 @@ use mica_agent::hooks::{Gated, Record, Step};
 use mica_agent::{Context, Hooks, Outcome, RunError, ToolOutput, ToolSpec, Verdict};
 use mica_ai::Content;
 use mica_ai::message::ToolCall;
+use mica_context::section::{Rendered, ToolNames};
 use mica_tools::FileUse;
 use serde_json::Value;
 
@@ -26,6 +27,7 @@ use crate::state::{State, Surroundings};
 /// | a session goes on ([`DomainHooks::restored`]) | `restore_state` |
 /// | a message comes ([`DomainHooks::message`]) | `apply_context` |
 /// | before the first turn of a run | `reset_run` |
+/// | before each message to the model ([`DomainHooks::turn`]) | `turn` |
 /// | a call at the gate | is it a tool of this page? then `prefill` |
 /// | after a call | `after_write` when it changed files, then `on_result` |
 /// | a run ends ([`DomainHooks::run_ended`]) | `on_run_end` |
@@ -159,6 +161,13 @@ impl DomainHooks {
         resolve(&self.parts().capabilities, page.as_deref(), keep)
     }
 
+    /// What is true at the moment, as turn sections of a window.
+    pub fn turn(&self, tools: &ToolNames) -> Vec<Rendered> {
+        let sections = self.domain().turn(tools, &self.snapshot());
+        let text = |text: String| Some(text).filter(|text| !text.trim().is_empty());
+        sections.into_iter().map(|section| Rendered::turn(section.id, text(section.text))).collect()
+    }
+
     /// A panic in a domain cannot leave the state half changed in a way that matters more than losing it.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -226,8 +235,11 @@ impl Hooks for DomainHooks {
         if !changed.is_empty() {
             // No lock is held while the domain works.
             let state = self.snapshot();
-            if let Some(found) = domain.after_write(&changed, &state).await {
-                output.content.push(Content::text(found));
+            if let Some(remark) = domain.after_write(&changed, &state).await {
+                output.content.push(Content::text(remark.text));
+                if let (Some(checks), Some(Value::Object(details))) = (remark.checks, &mut output.details) {
+                    details.insert("checks".to_owned(), checks);
+                }
             }
         }
         domain.on_result(call, spec, output, &mut self.state());

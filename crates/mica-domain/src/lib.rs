@@ -5,7 +5,8 @@
 //!
 //! Its nouns: a [`Domain`] is what a product tells the engine, a [`Capability`] is a group of its tools on a [`Page`],
 //! [`resolve()`] chooses what a model gets, a [`Prompt`] says only what is true of it, [`Packs`] pick a domain for a folder,
-//! and [`DomainHooks`] ask it during a run.
+//! and [`DomainHooks`] ask it during a run. What is true of every pack that works in a folder is here too: [`Facts`] about
+//! where it runs, [`Instructions`] of the project, and [`advice`] about the tools that all packs have.
 //!
 //! ```
 //! use mica_domain::{Domain, DomainHooks, Prompt, Section, State, Surroundings, Tier, ToolNames};
@@ -29,10 +30,13 @@
 //! # Ok::<(), mica_domain::DomainError>(())
 //! ```
 
+pub mod advice;
 pub mod capability;
 pub mod domain;
 pub mod error;
+pub mod facts;
 pub mod hooks;
+pub mod instructions;
 mod lint;
 pub mod memory;
 pub mod page;
@@ -43,9 +47,11 @@ pub mod section;
 pub mod state;
 
 pub use capability::{Capability, Exclude, Input};
-pub use domain::{Confidence, Domain};
+pub use domain::{Confidence, Domain, Remark};
 pub use error::DomainError;
+pub use facts::Facts;
 pub use hooks::DomainHooks;
+pub use instructions::{Instruction, Instructions, Trust};
 pub use memory::{Memory, Unreadable};
 pub use mica_context::section::ToolNames;
 pub use page::Page;

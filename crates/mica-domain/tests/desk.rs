@@ -12,7 +12,7 @@ use mica_agent::{Agent, Context, Hooks, Outcome, Tool, ToolOutput, ToolSpec, Typ
 use mica_ai::message::ToolCall;
 use mica_ai::{Content, Dialect, Message, Model};
 use mica_domain::{
-    Capability, Domain, DomainHooks, Input, Memory, Page, Prompt, Section, State, Surroundings, Tier,
+    Capability, Domain, DomainHooks, Input, Memory, Page, Prompt, Remark, Section, State, Surroundings, Tier,
     ToolNames, Unreadable,
 };
 use mica_testkit::{Scenario, ScriptedModel, Turn};
@@ -101,8 +101,9 @@ impl Domain for Desk {
         state.run.insert(call.name.clone(), json!(true));
     }
 
-    async fn after_write(&self, files: &[PathBuf], _: &State) -> Option<String> {
-        Some(format!("checked {}", files[0].display()))
+    async fn after_write(&self, files: &[PathBuf], _: &State) -> Option<Remark> {
+        let text = format!("checked {}", files[0].display());
+        Some(Remark { text, checks: Some(json!([files])) })
     }
 
     async fn on_run_end(&self, outcome: &Outcome, state: &mut State) {

@@ -5,7 +5,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Reads arguments as a type.
-pub(crate) fn read<A: DeserializeOwned>(args: Args) -> Result<A, ToolError> {
+///
+/// # Errors
+/// [`ToolError`] when they do not fit.
+pub fn read<A: DeserializeOwned>(args: Args) -> Result<A, ToolError> {
     serde_json::from_value(Value::Object(args)).map_err(|error| {
         ToolError::new(format!("The arguments do not fit the tool: {error}. Nothing was done."))
     })
@@ -13,7 +16,10 @@ pub(crate) fn read<A: DeserializeOwned>(args: Args) -> Result<A, ToolError> {
 
 /// Does work that waits for a disk, away from the threads that must not wait. A call that is stopped before it began
 /// does nothing; one that has begun finishes, because what it does is short and must not be cut in the middle.
-pub(crate) async fn blocking<T: Send + 'static>(
+///
+/// # Errors
+/// What the work says, or that it broke.
+pub async fn blocking<T: Send + 'static>(
     cx: &ToolCx,
     work: impl FnOnce(&ToolCx) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {

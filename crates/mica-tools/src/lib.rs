@@ -28,8 +28,9 @@
 #[cfg(not(unix))]
 compile_error!("the file tools open files relative to folders, which is done for Unix only so far");
 
-mod arguments;
+pub mod arguments;
 pub mod ask_user_question;
+pub mod change;
 pub mod checkpoints;
 mod diff;
 pub mod digest;
@@ -81,6 +82,7 @@ use std::sync::Arc;
 use mica_agent::Tool;
 
 pub use ask_user_question::AskUserQuestion;
+pub use change::{Change, Changed};
 pub use checkpoints::Checkpoints;
 pub use digest::Digest;
 pub use error::FileError;

@@ -188,7 +188,7 @@ impl Workspace {
     }
 
     /// What a call on a path touches. A path that means nothing touches, to be safe, everything.
-    pub(crate) fn touched(&self, path: Option<&str>) -> Vec<Resource> {
+    pub fn touched(&self, path: Option<&str>) -> Vec<Resource> {
         let place = path.and_then(|path| self.resolve(path).ok());
         place.map(|place| Resource::file(place.path())).into_iter().collect()
     }

@@ -24,7 +24,6 @@ use mica_tools::{plan, subagent};
 use crate::approvals::KeptApprovals;
 use crate::equipment::people::People;
 use crate::keeping::Keeper;
-use crate::makes::Makes;
 use crate::undoing::Undoing;
 
 /// What all agents of a session share.
@@ -101,13 +100,13 @@ impl Shared {
     /// What keeps the window of the agent that a person talks with. With an undo, it is told what was taken back.
     pub fn window(
         &self,
-        makes: &Arc<Makes>,
+        domain: &Arc<DomainHooks>,
         keeper: Option<&Keeper>,
         undoing: Option<Undoing>,
     ) -> Arc<WindowKeeper> {
-        let (turn, together) = (Arc::clone(makes), Arc::clone(&self.people));
+        let (domain, together) = (Arc::clone(domain), Arc::clone(&self.people));
         let sections = move |tools: &ToolNames| {
-            let mut sections = vec![Rendered::turn("turn", turn.turn())];
+            let mut sections = domain.turn(tools);
             sections.extend(together.sections(tools));
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
@@ -116,11 +115,17 @@ impl Shared {
     }
 
     /// What keeps the window of a subagent. It makes no plans and no list: it answers whoever sent it.
-    pub fn window_of_subagent(&self, makes: &Arc<Makes>, keeper: Option<&Keeper>) -> Arc<WindowKeeper> {
-        let (turn, mode) = (Arc::clone(makes), self.mode.clone());
-        let sections = move |_: &ToolNames| {
+    pub fn window_of_subagent(
+        &self,
+        domain: &Arc<DomainHooks>,
+        keeper: Option<&Keeper>,
+    ) -> Arc<WindowKeeper> {
+        let (domain, mode) = (Arc::clone(domain), self.mode.clone());
+        let sections = move |tools: &ToolNames| {
             let mode = plan::subagent_section(mode.get());
-            vec![Rendered::turn("turn", turn.turn()), Rendered::turn("mode", Some(mode))]
+            let mut sections = domain.turn(tools);
+            sections.push(Rendered::turn("mode", Some(mode)));
+            sections
         };
         self.window_with(Arc::new(sections), keeper)
     }

@@ -1,15 +1,17 @@
 //! What a domain is made from, so that it can be made again for another model.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use mica_agent::{ToolSet, ToolSpec};
 use mica_ai::endpoint::Choice;
-use mica_domain::{Capability, Domain, DomainHooks, Packs, Prompt};
+use mica_domain::{Capability, Domain, DomainHooks, Facts, Instructions, Packs, Prompt, Trust};
 use mica_tools::{Sight, Workspace};
-use pack_code::{CodePack, Facts, Instructions, Trust};
+use pack_code::CodePack;
+use pack_mi::MiPack;
 
 use crate::config::Values;
+use crate::equipment::mi::Mi;
 use crate::surroundings::Surroundings;
 
 /// Bytes of project instructions at most: what a careful person writes, several times over.
@@ -22,10 +24,10 @@ pub struct Makes {
     equipment: Vec<Capability>,
     facts: Facts,
     instructions: Instructions,
+    /// What the pack of Micro Integrator projects can do here.
+    mi: Arc<Mi>,
     /// The pack that was asked for.
     wanted: Option<String>,
-    /// What the turn sections say.
-    turn: Mutex<Option<String>>,
 }
 
 impl Makes {
@@ -37,6 +39,7 @@ impl Makes {
     pub fn find(
         workspace: Workspace,
         equipment: Vec<Capability>,
+        mi: Mi,
         values: &Values,
         surroundings: &Surroundings,
     ) -> Result<Self> {
@@ -50,7 +53,7 @@ impl Makes {
         // What a project says to agents is fenced as its words, and needs no more trust than its files do.
         let instructions = Instructions::read(folder, Trust::Trusted, INSTRUCTIONS)?;
         let wanted = values.pack.clone();
-        Ok(Self { workspace, equipment, facts, instructions, wanted, turn: Mutex::default() })
+        Ok(Self { workspace, equipment, facts, instructions, mi: Arc::new(mi), wanted })
     }
 
     /// The domain for a model.
@@ -60,8 +63,15 @@ impl Makes {
     pub fn pack(&self, choice: &Choice) -> Result<Arc<dyn Domain>> {
         let sight = if choice.model.images { Sight::Sees } else { Sight::Blind };
         let (facts, instructions) = (self.facts.clone(), self.instructions.clone());
-        let code = CodePack::new(&self.workspace, sight, facts, instructions).with(self.equipment.clone());
-        let packs = Packs::default().with(Arc::new(code));
+        let code = CodePack::new(&self.workspace, sight, facts.clone(), instructions.clone())
+            .with(self.equipment.clone());
+        let mut packs = Packs::default().with(Arc::new(code));
+        // Most folders are none of its own, and then it is not made.
+        if self.wanted.is_some() || MiPack::claims(&self.facts.folder).is_some() {
+            let mi = MiPack::new(&self.workspace, sight, facts, instructions, self.mi.checker().clone());
+            let mi = mi.with(self.mi.capabilities(&self.workspace)).with(self.equipment.clone());
+            packs = packs.with(Arc::new(mi));
+        }
         packs.pick(self.wanted.as_deref(), &self.facts.folder).context("the pack cannot be used")
     }
 
@@ -77,8 +87,8 @@ impl Makes {
             equipment,
             facts: self.facts.clone(),
             instructions: self.instructions.clone(),
+            mi: Arc::clone(&self.mi),
             wanted: self.wanted.clone(),
-            turn: Mutex::default(),
         }
     }
 
@@ -90,15 +100,5 @@ impl Makes {
         let tools = domain.resolve(keep)?;
         let prompt = Prompt::of(&*domain.domain(), &tools, &domain.snapshot())?;
         Ok((tools.tools, prompt))
-    }
-
-    /// Sets what the turn sections say.
-    pub fn turn_is(&self, text: Option<String>) {
-        *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = text;
-    }
-
-    /// What the turn sections say.
-    pub fn turn(&self) -> Option<String> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

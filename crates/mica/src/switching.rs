@@ -195,7 +195,6 @@ impl Work {
             cx.model = choice.model.clone();
             cx.tools = tools;
             cx.system = prompt.system();
-            self.makes.turn_is(prompt.turn());
             self.window.model_changed();
             *models.current.lock().unwrap_or_else(PoisonError::into_inner) = choice;
             Ok(())

@@ -22,6 +22,7 @@ use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions, undo};
 use crate::config::Values;
+use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
 use crate::equipment::subagents::{Base, Crew};
@@ -137,6 +138,7 @@ impl Work {
             logs,
             clock: Arc::clone(&clock),
         };
+        let mi = Mi::find(&outfit)?;
         let mut equipment = Equipment::find(&outfit, &mut notices)?;
         let crew = Crew::equip(&mut equipment, values)?;
         let Equipment { capabilities, hooks: equipped, exceptions, polls, anew, tasks, listeners: hearing } =
@@ -155,11 +157,10 @@ impl Work {
             meter: Meter::default(),
             clock,
         };
-        let makes = Arc::new(Makes::find(workspace, capabilities, values, surroundings)?);
+        let makes = Arc::new(Makes::find(workspace, capabilities, mi, values, surroundings)?);
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = Makes::texts(&domain, &|_| true)?;
-        makes.turn_is(prompt.turn());
-        let window = shared.window(&makes, keeper.as_ref(), Some(undoing.clone()));
+        let window = shared.window(&domain, keeper.as_ref(), Some(undoing.clone()));
 
         let mut context = Context::new(provider, Arc::clone(&choice.model));
         context.settings = Settings {

@@ -11,113 +11,11 @@
 mod stage;
 
 use std::path::PathBuf;
-use std::process::Stdio;
-use std::time::Duration;
 
 use mica_testkit::{Call, Scenario, Step, Turn};
 use serde_json::{Value, json};
 use stage::Stage;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-
-/// A program at the other end of the pipe.
-struct Pipe {
-    input: ChildStdin,
-    output: Lines<BufReader<ChildStdout>>,
-    program: Child,
-    /// Events, in the order they came, and how many of them were looked at.
-    events: Vec<Value>,
-    seen: usize,
-}
-
-impl Pipe {
-    fn open(stage: &Stage, arguments: &[&str]) -> Self {
-        Self::to(stage, &stage.server.url("/v1"), arguments)
-    }
-
-    fn to(stage: &Stage, url: &str, arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mica"));
-        command
-            .env_clear()
-            .env("MICA_HOME", stage.folder.path().join("home"))
-            .current_dir(stage.project())
-            .args(["rpc", "--base-url", url, "--model", "scripted"])
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true);
-        let mut program = command.spawn().unwrap();
-        let output = BufReader::new(program.stdout.take().unwrap()).lines();
-        Self { input: program.stdin.take().unwrap(), output, program, events: Vec::new(), seen: 0 }
-    }
-
-    async fn send(&mut self, request: Value) {
-        self.input.write_all(format!("{request}\n").as_bytes()).await.unwrap();
-    }
-
-    async fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
-        loop {
-            let line = tokio::time::timeout(Duration::from_secs(60), self.output.next_line()).await;
-            let line: Value = serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap();
-            if line.get("event").is_some() {
-                self.events.push(line["event"].clone());
-            }
-            if wanted(&line) {
-                return line;
-            }
-        }
-    }
-
-    /// Sends a request and waits for its answer.
-    async fn ask(&mut self, mut request: Value) -> Value {
-        request["id"] = json!("ask");
-        self.send(request).await;
-        self.until(|line| line["id"] == "ask").await
-    }
-
-    /// The next event of a kind. It may have come before an answer that was waited for.
-    async fn event(&mut self, kind: &str) -> Value {
-        let passed = self.events.iter().skip(self.seen).position(|event| event["type"] == kind);
-        match passed {
-            Some(at) => self.seen += at + 1,
-            None => {
-                self.until(|line| line["event"]["type"] == kind).await;
-                self.seen = self.events.len();
-            }
-        }
-        self.events[self.seen - 1].clone()
-    }
-
-    /// Begins a run. Its answer comes when it ends.
-    async fn begin(&mut self, text: &str) {
-        self.send(json!({ "id": "run", "method": "prompt", "text": text })).await;
-    }
-
-    async fn outcome(&mut self) -> Value {
-        self.until(|line| line["id"] == "run").await["result"]["outcome"].clone()
-    }
-
-    /// Says yes or no to the next call that is asked about.
-    async fn decide(&mut self, decision: Value) -> Value {
-        let ask = self.event("approval_asked").await["ask"].clone();
-        let mut decision = decision;
-        decision["call"] = ask["call"]["id"].clone();
-        decision["shown"] = ask["shown"].clone();
-        let answer = self.ask(json!({ "method": "approve", "decisions": [decision] })).await;
-        assert_eq!(answer["result"], json!({}), "{answer}");
-        ask
-    }
-
-    async fn state(&mut self, key: &str) -> Value {
-        self.ask(json!({ "method": "state" })).await["result"][key].clone()
-    }
-
-    async fn leave(mut self) {
-        drop(self.input);
-        assert_eq!(self.program.wait().await.unwrap().code(), Some(0));
-    }
-}
+use stage::pipe::Pipe;
 
 fn calls(name: &str, args: Value) -> Turn {
     Turn::new().call(name, args)

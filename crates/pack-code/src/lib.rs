@@ -2,13 +2,12 @@
 //!
 //! It must not know: other packs, user interfaces, hosts. It reads no environment, no home folder and no clock.
 //!
-//! Its nouns: a [`CodePack`] is the domain, [`Facts`] are where it runs, and [`Instructions`] are what the project asks of
-//! agents.
+//! Its noun: a [`CodePack`] is the domain.
 //!
 //! ```
-//! use mica_domain::{Domain, DomainHooks, Prompt, Surroundings};
+//! use mica_domain::{Domain, DomainHooks, Facts, Instructions, Prompt, Surroundings};
 //! use mica_tools::{Sight, Workspace};
-//! use pack_code::{CodePack, Facts, Instructions};
+//! use pack_code::CodePack;
 //! use std::sync::Arc;
 //!
 //! let workspace = Workspace::new(".").unwrap();
@@ -20,18 +19,12 @@
 //! # Ok::<(), mica_domain::DomainError>(())
 //! ```
 
-pub mod facts;
-pub mod instructions;
-mod policy;
 mod prompt;
 
 use std::path::Path;
 
-use mica_domain::{Capability, Confidence, Domain, Page, Section, State, ToolNames};
+use mica_domain::{Capability, Confidence, Domain, Facts, Instructions, Page, Section, State, ToolNames};
 use mica_tools::{Sight, Workspace, file_tools};
-
-pub use facts::Facts;
-pub use instructions::{Instruction, Instructions, Trust};
 
 /// The coding agent.
 pub struct CodePack {

@@ -1,10 +1,6 @@
 //! What the model is told: who it is, how to work, what is around it. The texts are in `prompt/`.
 
-use mica_domain::{Section, Tier, ToolNames};
-
-use crate::facts::Facts;
-use crate::instructions::Instructions;
-use crate::policy;
+use mica_domain::{Facts, Instructions, Section, Tier, ToolNames, advice};
 
 const IDENTITY: &str = include_str!("prompt/identity.md");
 const STYLE: &str = include_str!("prompt/style.md");
@@ -13,7 +9,7 @@ const STYLE: &str = include_str!("prompt/style.md");
 pub(crate) fn sections(tools: &ToolNames, facts: &Facts, instructions: &Instructions) -> Vec<Section> {
     let mut sections = vec![
         Section::new("identity", Tier::Static, IDENTITY),
-        Section::new("tools", Tier::Static, policy::text(tools)),
+        Section::new("tools", Tier::Static, advice::text(tools)),
         Section::new("style", Tier::Static, STYLE),
         Section::new("environment", Tier::Org, facts.lasting()),
         Section::new("instructions", Tier::Org, instructions.text()),

@@ -14,10 +14,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mica_agent::{Access, Agent, Ask, Context, Decision, Hooks, Outcome, ToolSpec};
 use mica_ai::{Content, Dialect, Message, Model};
-use mica_domain::{Confidence, Domain, DomainHooks, Packs, Prompt, Surroundings};
+use mica_domain::{Confidence, Domain, DomainHooks, Facts, Instructions, Packs, Prompt, Surroundings, Trust};
 use mica_testkit::{Scenario, ScriptedModel, Turn};
 use mica_tools::{Sight, Workspace};
-use pack_code::{CodePack, Facts, Instructions, Trust};
+use pack_code::CodePack;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -50,7 +50,7 @@ fn pack(folder: &Path) -> Arc<CodePack> {
         under_git: true,
         date: Some("2026-01-02".to_owned()),
     };
-    let instructions = Instructions::read(folder, Trust::Trusted, pack_code::instructions::LIMIT).unwrap();
+    let instructions = Instructions::read(folder, Trust::Trusted, mica_domain::instructions::LIMIT).unwrap();
     Arc::new(CodePack::new(&workspace, Sight::Blind, facts, instructions))
 }
 

@@ -176,8 +176,7 @@ impl Crew {
         let makes = Arc::new(makes.anew(workspace, capabilities));
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut Vec::new()));
         let (tools, prompt) = Makes::texts(&domain, &|spec| profile.allows(spec))?;
-        makes.turn_is(prompt.turn());
-        let window = base.shared.window_of_subagent(&makes, keeper.as_ref());
+        let window = base.shared.window_of_subagent(&domain, keeper.as_ref());
 
         let mut context = Context::new(base.models.provider(&choice), Arc::clone(&choice.model));
         context.settings = Settings { cache_key: Some(id.clone()), ..base.settings.clone() };

@@ -9,6 +9,8 @@
     reason = "helpers of tests are tests, and not every file uses all of them"
 )]
 
+pub mod pipe;
+
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;

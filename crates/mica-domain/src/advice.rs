@@ -1,6 +1,6 @@
-//! When to use which tool: one line for each case, and only those whose tools are there.
+//! When to use which of the generic tools: one line for each case, and only those whose tools are there.
 
-use mica_domain::ToolNames;
+use mica_context::section::ToolNames;
 
 /// Tools that a line is about, and the line. It is said when all of them are there.
 const LINES: &[(&[&str], &str)] = &[
@@ -66,7 +66,7 @@ const LINES: &[(&[&str], &str)] = &[
 const READ_ONLY: &str = "You cannot change files now. Show the change you would make instead.";
 
 /// The lines for the tools that are there. Empty when there are none.
-pub(crate) fn text(tools: &ToolNames) -> String {
+pub fn text(tools: &ToolNames) -> String {
     if tools.is_empty() {
         return String::new();
     }

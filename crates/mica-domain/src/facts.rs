@@ -17,7 +17,7 @@ pub struct Facts {
 
 impl Facts {
     /// What stays true while a session lives.
-    pub(crate) fn lasting(&self) -> String {
+    pub fn lasting(&self) -> String {
         let mut text = format!("# Environment\n\n- Working folder: {}", self.folder.display());
         if !self.system.is_empty() {
             text.push_str(&format!("\n- System: {}", self.system));
@@ -27,7 +27,7 @@ impl Facts {
     }
 
     /// What does not.
-    pub(crate) fn passing(&self) -> Option<String> {
+    pub fn passing(&self) -> Option<String> {
         self.date.as_ref().map(|date| format!("Today is {date}."))
     }
 }
