@@ -138,11 +138,19 @@ impl Work {
             logs,
             clock: Arc::clone(&clock),
         };
-        let mi = Mi::find(&outfit)?;
         let mut equipment = Equipment::find(&outfit, &mut notices)?;
+        let mi = Mi::find(&outfit, &mut equipment)?;
         let crew = Crew::equip(&mut equipment, values)?;
-        let Equipment { capabilities, hooks: equipped, exceptions, polls, anew, tasks, listeners: hearing } =
-            equipment;
+        let Equipment {
+            capabilities,
+            hooks: equipped,
+            exceptions,
+            polls,
+            anew,
+            tasks,
+            listeners: hearing,
+            ..
+        } = equipment;
         let shared = Shared {
             mode: mode.clone(),
             modes: exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except),

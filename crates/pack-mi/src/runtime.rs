@@ -40,13 +40,12 @@ pub use unit_tests::RunUnitTests;
 #[derive(Clone)]
 pub struct Runtime {
     shared: Arc<Given>,
+    workspace: Workspace,
     server: Arc<server::Kept>,
 }
 
 /// What whoever knows the machine gives.
 pub struct Given {
-    /// The project.
-    pub workspace: Workspace,
     /// Where programs run.
     pub ground: Arc<dyn Ground>,
     /// The tasks of the session. A server is one of them.
@@ -62,9 +61,15 @@ pub struct Given {
 }
 
 impl Runtime {
-    /// With what it is given.
-    pub fn new(given: Given) -> Self {
-        Self { shared: Arc::new(given), server: Arc::default() }
+    /// For a project, with what it is given.
+    pub fn new(workspace: &Workspace, given: Given) -> Self {
+        Self { shared: Arc::new(given), workspace: workspace.clone(), server: Arc::default() }
+    }
+
+    /// The same for another agent in the same project. Both know of the same server: there is one at its ports.
+    #[must_use]
+    pub fn for_another(&self, workspace: &Workspace) -> Self {
+        Self { workspace: workspace.clone(), ..self.clone() }
     }
 
     /// The tools.
@@ -78,7 +83,7 @@ impl Runtime {
     }
 
     fn project(&self) -> &Path {
-        self.shared.workspace.root()
+        self.workspace.root()
     }
 
     fn settings(&self) -> &RuntimeSettings {

@@ -11,20 +11,27 @@ mod merge;
 mod session;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mica_tools::Ground;
 use serde::Serialize;
-use synapse_lang::diagnostic::Severity;
+use synapse_lang::diagnostic::{Diagnostic, Severity};
+use synapse_lang::text::{Lines, Unit};
 use tokio::sync::{mpsc, oneshot};
 
 pub use merge::{Ours, merged};
+
+use crate::checking::Checked;
 
 /// Questions that wait for the server. A full queue means that it is stuck, and the question is answered with that.
 const QUEUE: usize = 8;
 /// Bytes of a file that are sent.
 const LARGEST: usize = 2 << 20;
+/// Files that are asked about after a write.
+const ASKED: usize = 10;
+/// Findings that are told of each.
+const TOLD: usize = 10;
 
 /// The server that is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,19 +127,55 @@ struct Question {
 /// Another language server. Cheap to clone; it ends with the last clone.
 #[derive(Clone)]
 pub struct SecondOpinion {
-    questions: mpsc::Sender<Question>,
-    deadline: Duration,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    server: LanguageServer,
+    ground: Arc<dyn Ground>,
+    root: PathBuf,
+    /// To the task that speaks with it, once somebody asked.
+    questions: OnceLock<mpsc::Sender<Question>>,
 }
 
 impl SecondOpinion {
     /// A server for the files of a folder. Nothing is started yet.
-    ///
-    /// Must be called where tasks can be spawned.
     pub fn new(server: LanguageServer, ground: Arc<dyn Ground>, root: &Path) -> Self {
-        let (questions, asked) = mpsc::channel(QUEUE);
-        let deadline = server.deadline;
-        tokio::spawn(session::serve(server, ground, root.to_owned(), asked));
-        Self { questions, deadline }
+        let shared = Shared { server, ground, root: root.to_owned(), questions: OnceLock::new() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// What the server is called.
+    pub fn name(&self) -> &str {
+        &self.shared.server.name
+    }
+
+    fn questions(&self) -> &mpsc::Sender<Question> {
+        let Shared { server, ground, root, questions } = &*self.shared;
+        questions.get_or_init(|| {
+            let (questions, asked) = mpsc::channel(QUEUE);
+            tokio::spawn(session::serve(server.clone(), Arc::clone(ground), root.clone(), asked));
+            questions
+        })
+    }
+
+    /// What the server says about files that were checked and that was not said of them: as the model reads it.
+    pub async fn about(&self, checked: &[Checked]) -> Option<String> {
+        let mut lines: Vec<String> = Vec::new();
+        // All of them together have the time of one: who writes waits.
+        let until = tokio::time::Instant::now() + self.shared.server.deadline;
+        for file in checked.iter().take(ASKED) {
+            let asking = self.diagnostics(&file.path, &file.text);
+            let Ok(opinion) = tokio::time::timeout_at(until, asking).await else { break };
+            let places = Lines::of(&file.text);
+            let line = |one: &Diagnostic| places.position(&file.text, one.span.start, Unit::Scalar).line + 1;
+            let ours: Vec<Ours<'_>> =
+                file.found.iter().map(|one| Ours { line: line(one), message: &one.message }).collect();
+            for one in merged(&ours, opinion.findings()).iter().take(TOLD) {
+                lines.push(format!("  {}:{one}", file.shown));
+            }
+        }
+        (!lines.is_empty()).then(|| format!("{} also says:\n{}", self.name(), lines.join("\n")))
     }
 
     /// What the server says about a text, as if it were in this file. Takes its deadline at most.
@@ -143,11 +186,11 @@ impl SecondOpinion {
         let (answer, answered) = oneshot::channel();
         let question = Question { path: path.to_owned(), text: text.to_owned(), answer };
         let asking = async {
-            if self.questions.send(question).await.is_err() {
+            if self.questions().send(question).await.is_err() {
                 return Opinion::None("the server is gone".to_owned());
             }
             answered.await.unwrap_or_else(|_| Opinion::None("the server is gone".to_owned()))
         };
-        tokio::time::timeout(self.deadline, asking).await.unwrap_or(Opinion::Late)
+        tokio::time::timeout(self.shared.server.deadline, asking).await.unwrap_or(Opinion::Late)
     }
 }

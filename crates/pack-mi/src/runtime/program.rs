@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use mica_agent::{RunId, ToolCx, ToolError};
@@ -14,10 +13,11 @@ use mica_context::spill::SpillLog;
 use mica_sandbox::{
     Boundary, Child, Command, Denial, Ended, Host, Network, Sandbox, SandboxError, Stream, Tier, Weak,
 };
+use mica_tools::Workspace;
 use mica_tools::plain::Plain;
 use tokio_util::sync::CancellationToken;
 
-use super::{Given, Runtime};
+use super::Runtime;
 
 /// What programs are told: nobody watches.
 const VARIABLES: [(&str, &str); 2] = [("TERM", "dumb"), ("NO_COLOR", "1")];
@@ -108,7 +108,7 @@ pub(super) struct Started {
     child: Child,
     log: Option<SpillLog>,
     /// Whom to tell of the end, and whose it was.
-    journal: Option<(Arc<Given>, RunId, CallId)>,
+    journal: Option<(Workspace, RunId, CallId)>,
 }
 
 impl Runtime {
@@ -167,9 +167,9 @@ impl Runtime {
         let boundary = self.boundary(program, sandbox.tier()).map_err(NotRun::Other)?;
         let (run, call) = (cx.run.clone(), cx.call.clone());
         if !program.is_server {
-            begins(&self.shared, &run, &call).await?;
+            begins(&self.workspace, &run, &call).await?;
         }
-        let journal = (!program.is_server).then(|| (Arc::clone(&self.shared), run, call));
+        let journal = (!program.is_server).then(|| (self.workspace.clone(), run, call));
         let command =
             Command::new(&program.program, &program.folder).arguments(program.arguments.iter().cloned());
         let child = match sandbox.spawn(command, &boundary, cancel).await {
@@ -261,17 +261,17 @@ fn explained(error: &SandboxError, sandbox: &Sandbox) -> String {
 }
 
 /// Tells the journal, where waiting for a disk is allowed.
-async fn begins(given: &Arc<Given>, run: &RunId, call: &CallId) -> Result<(), NotRun> {
-    let (given, run, call) = (Arc::clone(given), run.clone(), call.clone());
-    let telling = tokio::task::spawn_blocking(move || given.workspace.journal().command_begins(&run, &call));
+async fn begins(workspace: &Workspace, run: &RunId, call: &CallId) -> Result<(), NotRun> {
+    let (workspace, run, call) = (workspace.clone(), run.clone(), call.clone());
+    let telling = tokio::task::spawn_blocking(move || workspace.journal().command_begins(&run, &call));
     telling.await.unwrap_or_else(|error| Err(error.to_string())).map_err(|reason| {
         NotRun::Other(format!("Nothing was run, because what it changes could not be recorded: {reason}."))
     })
 }
 
-async fn ended(journal: Option<(Arc<Given>, RunId, CallId)>) -> Vec<PathBuf> {
-    let Some((given, run, call)) = journal else { return Vec::new() };
-    let telling = tokio::task::spawn_blocking(move || given.workspace.journal().command_ended(&run, &call));
+async fn ended(journal: Option<(Workspace, RunId, CallId)>) -> Vec<PathBuf> {
+    let Some((workspace, run, call)) = journal else { return Vec::new() };
+    let telling = tokio::task::spawn_blocking(move || workspace.journal().command_ended(&run, &call));
     telling.await.unwrap_or_else(|error| {
         tracing::error!(%error, "what a program changed could not be recorded");
         Vec::new()

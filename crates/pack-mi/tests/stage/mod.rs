@@ -146,15 +146,15 @@ impl Stage {
     }
 
     pub(crate) fn runtime(&self, settings: RuntimeSettings) -> Runtime {
-        Runtime::new(Given {
-            workspace: Workspace::new(self.project()).unwrap(),
+        let given = Given {
             ground: Arc::clone(&self.ground) as Arc<dyn Ground>,
             tasks: self.tasks.clone(),
             logs: Arc::new(SpillFolder::new(self.beside("logs"), SpillLimits::default())),
             clock: Arc::new(SystemTime::now),
             client: Arc::new(LocalClient),
             settings,
-        })
+        };
+        Runtime::new(&Workspace::new(self.project()).unwrap(), given)
     }
 }
 

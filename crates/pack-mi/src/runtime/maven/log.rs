@@ -91,7 +91,7 @@ impl MavenLog {
     /// A line without a level: the rest of a message, or what a program says before Maven has begun.
     fn unmarked(&mut self, line: &str) {
         let text = line.trim();
-        if text.starts_with("at ") || text.is_empty() {
+        if text.starts_with("at ") || text.is_empty() || text == "@" {
             return;
         }
         if let Some(finding) = java_trouble(text) {
@@ -201,7 +201,8 @@ impl MavenLog {
             }
         };
         let message = message.trim_end_matches("and").trim();
-        let named = message.strip_prefix("Non-parseable POM ").or_else(|| message.strip_prefix("Malformed POM "));
+        let named =
+            message.strip_prefix("Non-parseable POM ").or_else(|| message.strip_prefix("Malformed POM "));
         let (file, message) = match named {
             Some(rest) => {
                 let (path, message) = rest.split_once(": ")?;
