@@ -3,7 +3,13 @@
 //! Needs Maven and the plugins that Debian packages (`maven`, `libmaven-compiler-plugin-java` and others, see `cargo xtask
 //! test`). Tests that need them say so and pass where they are missing.
 
-#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a test is a binary")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "helpers of tests are tests"
+)]
 
 mod stage;
 

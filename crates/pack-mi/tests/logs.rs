@@ -1,6 +1,12 @@
 //! Logs are read as the server leaves them: folded, filtered, raw, large, missing.
 
-#![allow(clippy::disallowed_methods, reason = "a test is a binary")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "helpers of tests are tests"
+)]
 
 mod stage;
 

@@ -2,7 +2,13 @@
 //!
 //! The real one is named by `MICA_TEST_LANGUAGE_SERVER` (see `cargo xtask test`); without it that test says so and passes.
 
-#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a test is a binary")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "helpers of tests are tests"
+)]
 
 mod stage;
 

@@ -1,5 +1,13 @@
 //! A server is started, deployed to, asked and stopped, with a stand-in for the Micro Integrator.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "helpers of tests are tests"
+)]
+
 mod stage;
 
 use std::time::Duration;

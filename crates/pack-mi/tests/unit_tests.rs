@@ -1,7 +1,13 @@
 //! Unit tests are run with a stand-in for Maven that writes what the plugin writes; without Maven or a server they are
 //! checked.
 
-#![allow(clippy::disallowed_methods, reason = "a test is a binary")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "helpers of tests are tests"
+)]
 
 mod stage;
 

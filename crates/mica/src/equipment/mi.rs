@@ -27,11 +27,13 @@ impl Mi {
     /// # Errors
     /// Settings that do not fit.
     pub fn find(outfit: &Outfit<'_>, equipment: &mut Equipment) -> Result<Self> {
-        equipment.hooks.push(Arc::new(RuntimeGate::new(outfit.mode.clone())));
+        let settings = runtime::settings(outfit)?;
+        let gate = RuntimeGate::new(outfit.mode.clone(), settings.hosts.clone());
+        equipment.hooks.push(Arc::new(gate.allowing_everything(outfit.flags.yes)));
         equipment.exceptions.extend(exceptions()?);
         Ok(Self {
             checker: Checker::new(outfit.workspace.root()),
-            runtime: runtime::runtime(outfit, equipment)?,
+            runtime: runtime::runtime(outfit, equipment, settings),
             second: runtime::second_opinion(outfit, equipment)?,
         })
     }

@@ -61,7 +61,8 @@ pub(super) fn in_folder(folder: &Path) -> Vec<Archive> {
     let archive = |entry: std::fs::DirEntry| {
         let path = entry.path();
         let facts = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        path.extension().is_some_and(|found| found == "car").then(|| Archive { path, bytes: facts.len() })
+        let is_archive = path.extension().is_some_and(|found| found == "car");
+        is_archive.then_some(Archive { path, bytes: facts.len() })
     };
     let mut found: Vec<Archive> = entries.flatten().filter_map(archive).collect();
     found.sort_by(|one, two| one.path.cmp(&two.path));

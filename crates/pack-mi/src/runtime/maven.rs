@@ -95,17 +95,19 @@ impl Runtime {
                 ["-c".to_owned(), THROUGH_PROXY.to_owned(), name].into_iter().chain(arguments).collect();
             program.reach = Reach::Hosts(hosts, settings.weak);
         }
-        if let Some(repository) = &settings.local_repository {
-            if !repository.is_dir() {
-                std::fs::create_dir_all(repository).map_err(|error| {
+        let wrapper =
+            settings.wrapper_folder.as_ref().filter(|_| shown.first().is_some_and(|name| name != "mvn"));
+        for folder in settings.local_repository.iter().chain(wrapper) {
+            if !folder.is_dir() {
+                std::fs::create_dir_all(folder).map_err(|error| {
                     ToolError::new(format!(
                         "Maven's folder for downloads, {}, cannot be made: {error}. Nothing was run.",
-                        repository.display()
+                        folder.display()
                     ))
                 })?;
-                notes.push(format!("{} was made, for what Maven downloads", repository.display()));
+                notes.push(format!("{} was made, for what Maven downloads", folder.display()));
             }
-            program.writable.push(repository.clone());
+            program.writable.push(folder.clone());
         }
         if settings.reads_user_settings {
             program.opened.extend(settings.user_settings.clone());

@@ -64,6 +64,8 @@ pub struct RuntimeSettings {
     pub maven: MavenChoice,
     /// Where Maven keeps what it downloads; builds may write there.
     pub local_repository: Option<PathBuf>,
+    /// Where the project's wrapper keeps the Maven that it downloads.
+    pub wrapper_folder: Option<PathBuf>,
     /// Maven's settings of the user, when there are any. They can hold passwords.
     pub user_settings: Option<PathBuf>,
     /// Whether builds may read them.
@@ -97,6 +99,7 @@ impl Default for RuntimeSettings {
             java_home: None,
             maven: MavenChoice::default(),
             local_repository: None,
+            wrapper_folder: None,
             user_settings: None,
             reads_user_settings: false,
             hosts: Vec::new(),

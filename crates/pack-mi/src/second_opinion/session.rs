@@ -132,7 +132,7 @@ impl Talk {
 
     async fn greet(&mut self, root: &Path) -> Result<(), String> {
         let uri = uri(root);
-        self.send(json!({
+        self.send(&json!({
             "jsonrpc": "2.0", "id": 1, "method": "initialize",
             "params": {
                 "processId": null,
@@ -159,7 +159,7 @@ impl Talk {
             }
             self.answer(&message)?;
         }
-        self.send(json!({ "jsonrpc": "2.0", "method": "initialized", "params": {} }))
+        self.send(&json!({ "jsonrpc": "2.0", "method": "initialized", "params": {} }))
     }
 
     /// Sends a text and waits for what the server says about it.
@@ -171,13 +171,13 @@ impl Talk {
         self.version += 1;
         let (uri, version) = (uri(&question.path), self.version);
         if self.open.insert(question.path.clone(), version).is_some() {
-            self.send(json!({ "jsonrpc": "2.0", "method": "textDocument/didChange", "params": {
+            self.send(&json!({ "jsonrpc": "2.0", "method": "textDocument/didChange", "params": {
                 "textDocument": { "uri": uri, "version": version },
                 "contentChanges": [{ "text": question.text }],
             }}))?;
         } else {
             self.order.push(question.path.clone());
-            self.send(json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {
+            self.send(&json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {
                 "textDocument": { "uri": uri, "languageId": server.language, "version": version, "text": question.text },
             }}))?;
             self.close_oldest()?;
@@ -201,15 +201,15 @@ impl Talk {
         while self.order.len() > OPEN {
             let oldest = self.order.remove(0);
             self.open.remove(&oldest);
-            self.send(json!({ "jsonrpc": "2.0", "method": "textDocument/didClose", "params": {
+            self.send(&json!({ "jsonrpc": "2.0", "method": "textDocument/didClose", "params": {
                 "textDocument": { "uri": uri(&oldest) },
             }}))?;
         }
         Ok(())
     }
 
-    fn send(&self, message: Value) -> Result<(), String> {
-        self.outbox.try_send(framed(&message)).map_err(|_| "it takes no messages any more".to_owned())
+    fn send(&self, message: &Value) -> Result<(), String> {
+        self.outbox.try_send(framed(message)).map_err(|_| "it takes no messages any more".to_owned())
     }
 
     async fn receive(&mut self, until: Instant) -> Result<Value, String> {
@@ -237,12 +237,12 @@ impl Talk {
             | "window/showMessageRequest"
             | "workspace/workspaceFolders" => Value::Null,
             _ => {
-                return self.send(json!({ "jsonrpc": "2.0", "id": id, "error": {
+                return self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": {
                     "code": -32601, "message": "nothing is known about this here",
                 }}));
             }
         };
-        self.send(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
     }
 }
 

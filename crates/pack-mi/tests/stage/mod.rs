@@ -2,9 +2,12 @@
 
 #![allow(
     dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
     clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "each test uses a part of the stage"
+    reason = "helpers of tests are tests, and each test uses a part of the stage"
 )]
 
 use std::collections::BTreeMap;

@@ -13,19 +13,16 @@ use crate::equipment::{Equipment, Outfit};
 use crate::surroundings::Surroundings;
 
 /// What the tools are given.
-///
-/// # Errors
-/// Settings that do not fit.
-pub(super) fn runtime(outfit: &Outfit<'_>, equipment: &Equipment) -> Result<Runtime> {
+pub(super) fn runtime(outfit: &Outfit<'_>, equipment: &Equipment, settings: RuntimeSettings) -> Runtime {
     let given = Given {
         ground: Arc::clone(&equipment.ground),
         tasks: equipment.tasks.clone(),
         logs: Arc::clone(&outfit.logs),
         clock: Arc::clone(&outfit.clock),
         client: Arc::new(LocalClient),
-        settings: settings(outfit)?,
+        settings,
     };
-    Ok(Runtime::new(outfit.workspace, given))
+    Runtime::new(outfit.workspace, given)
 }
 
 /// A path of the settings: below the home folder, or below the project.
@@ -44,7 +41,11 @@ fn seconds(key: &str, value: Option<u64>, usual: Duration) -> Result<Duration> {
     }
 }
 
-fn settings(outfit: &Outfit<'_>) -> Result<RuntimeSettings> {
+/// A person's choices.
+///
+/// # Errors
+/// Those that do not fit.
+pub(super) fn settings(outfit: &Outfit<'_>) -> Result<RuntimeSettings> {
     let Outfit { values, surroundings, .. } = outfit;
     let mi = &values.mi;
     let usual = RuntimeSettings::default();
@@ -65,6 +66,7 @@ fn settings(outfit: &Outfit<'_>) -> Result<RuntimeSettings> {
         java_home: mi.java_home.as_ref().map(|text| path(text, surroundings)),
         maven: maven.unwrap_or_default(),
         local_repository: repository.or_else(|| maven_home.as_ref().map(|folder| folder.join("repository"))),
+        wrapper_folder: maven_home.as_ref().map(|folder| folder.join("wrapper")),
         user_settings: maven_home.map(|folder| folder.join("settings.xml")),
         reads_user_settings: mi.maven_settings == Some(true),
         hosts: hosts.context("mi.network")?,

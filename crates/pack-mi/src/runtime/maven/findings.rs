@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Plugin,
     /// Something that would have to be downloaded, offline.
     Offline,
+    /// Maven itself, which the project's wrapper downloads.
+    Wrapper,
     /// Java itself.
     Jdk,
     /// XML of the project.
@@ -39,6 +41,10 @@ impl Kind {
             Self::Offline => Some(
                 "The build was offline, and this is not in Maven's local repository. Build again with `network` naming \
                  the hosts of the repositories in pom.xml (the user is asked), or the user lists them in mi.network.",
+            ),
+            Self::Wrapper => Some(
+                "The project's mvnw downloads Maven when it is first used. Build again with `network` naming the host in \
+                 .mvn/wrapper/maven-wrapper.properties, or the user sets mi.maven = \"mvn\".",
             ),
             Self::Dependency => Some(
                 "Check group, artifact, version and type in pom.xml. A connector has the type zip and the group \

@@ -94,7 +94,7 @@ impl MavenLog {
         if text.starts_with("at ") || text.is_empty() || text == "@" {
             return;
         }
-        if let Some(finding) = java_trouble(text) {
+        if let Some(finding) = java_trouble(text).or_else(|| download(text)) {
             self.add(finding);
         } else if let Some((row, column, rest)) = parse_error(text) {
             self.locate(row, column, rest);
@@ -355,6 +355,18 @@ fn java_trouble(text: &str) -> Option<Finding> {
     }
     let message = text.rsplit_once("Fatal error compiling: ").map_or(text, |(_, rest)| rest);
     Some(Finding::new(Kind::Jdk, message.trim_start_matches("error: ").trim()))
+}
+
+/// The wrapper, which downloads Maven itself before Maven can say anything.
+fn download(text: &str) -> Option<Finding> {
+    const SIGNS: [&str; 5] = [
+        "UnknownHostException",
+        "Could not resolve host",
+        "unable to resolve host address",
+        "Failed to fetch",
+        "Temporary failure in name resolution",
+    ];
+    SIGNS.iter().any(|sign| text.contains(sign)).then(|| Finding::new(Kind::Wrapper, text))
 }
 
 /// Artifacts that are not to be had: each by name.

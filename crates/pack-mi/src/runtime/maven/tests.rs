@@ -114,6 +114,18 @@ fn java_that_does_not_fit_is_told_as_such() {
 }
 
 #[test]
+fn a_wrapper_that_cannot_download_maven_is_told_as_such() {
+    check(
+        "wget: unable to resolve host address 'example.org'\n",
+        &["Wrapper wget: unable to resolve host address 'example.org'"],
+    );
+    check(
+        "Exception in thread \"main\" java.net.UnknownHostException: example.org\n\tat java.base/sun.nio.ch.X.y(X.java:1)\n",
+        &["Wrapper Exception in thread \"main\" java.net.UnknownHostException: example.org"],
+    );
+}
+
+#[test]
 fn xml_that_a_plugin_reads_has_a_place() {
     check(
         "[ERROR] Error occurred while processing /p/src/main/wso2mi/artifacts/apis/A.xml\n\

@@ -32,7 +32,7 @@ fn places(home: &Path) -> Places {
 }
 
 fn length(path: &Path) -> u64 {
-    std::fs::metadata(path).map(|facts| facts.len()).unwrap_or(0)
+    std::fs::metadata(path).map_or(0, |facts| facts.len())
 }
 
 /// Removes archives of the same projects, apart from those that are replaced.

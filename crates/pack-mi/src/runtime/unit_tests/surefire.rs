@@ -27,7 +27,7 @@ fn cases(text: &str, project: &Path) -> Vec<Case> {
     let cases = document.elements().filter(|element| element.local() == "testcase");
     cases
         .map(|case| {
-            let value = |name: &str| case.value(name).map(|value| value.into_owned()).unwrap_or_default();
+            let value = |name: &str| case.value(name).map(std::borrow::Cow::into_owned).unwrap_or_default();
             let (class, name) = (value("classname"), value("name"));
             let failed: Vec<_> =
                 case.elements().filter(|one| matches!(one.local(), "failure" | "error")).collect();
@@ -43,7 +43,7 @@ fn cases(text: &str, project: &Path) -> Vec<Case> {
             let failures = failed
                 .iter()
                 .map(|one| {
-                    let message = one.value("message").map(|value| value.into_owned());
+                    let message = one.value("message").map(std::borrow::Cow::into_owned);
                     let what = message
                         .unwrap_or_else(|| one.text().lines().next().unwrap_or_default().trim().to_owned());
                     Failure { what, ..Failure::default() }
