@@ -177,7 +177,7 @@ async fn a_build_that_is_stopped_leaves_nothing_running() {
     let Some((stage, settings)) = prepared(BEAT, "").await else { return };
     let runtime = stage.runtime(settings);
     let beat = stage.project().join("beat");
-    let size = || std::fs::metadata(&beat).map(|facts| facts.len()).unwrap_or(0);
+    let size = || std::fs::metadata(&beat).map_or(0, |facts| facts.len());
 
     let cancel = CancellationToken::new();
     let (cx, heard) = cx(&cancel);

@@ -199,7 +199,8 @@ pub(crate) fn cx(cancel: &CancellationToken) -> (ToolCx, Heard) {
 }
 
 pub(crate) fn args(value: Value) -> Args {
-    value.as_object().cloned().unwrap()
+    let Value::Object(args) = value else { panic!("{value} is no object") };
+    args
 }
 
 pub(crate) fn tool(runtime: &Runtime, name: &str) -> Arc<dyn Tool> {

@@ -60,17 +60,17 @@ fn what_is_printed_is_read_where_there_is_no_report() {
 [INFO] ==============================================
 [INFO] Pass Test Cases: 1
 [INFO] Failure Test Cases: 1
-[INFO] 
+[INFO]
 [INFO] +----------------------+----------------+---------------+---------------+
 [INFO] |   TEST CASE          |   DEPLOYMENT   |   MEDIATION   |   ASSERTION   |
 [INFO] +----------------------+----------------+---------------+---------------+
 [INFO] | Test Case - gets     |    PASSED      |    PASSED     |    PASSED     |
 [INFO] | Test Case - adds     |    PASSED      |    PASSED     |    FAILED     |
 [INFO] +----------------------+----------------+---------------+---------------+
-[INFO] Failed Test Case(s): 
+[INFO] Failed Test Case(s):
 [INFO] |   TEST CASE          |   FAILURE STATE   |       EXCEPTION / ERROR MESSAGE      |
 [INFO] | Test Case - adds     |    ASSERTION      | should be 200                        |
-[INFO] Failed Assertion(s): 
+[INFO] Failed Assertion(s):
 [INFO] |   TEST CASE          |   ASSERT EXPRESSION   |       FAILURE      |
 [INFO] | Test Case - adds     | assertEquals - $statusCode | Actual Response:   |
 [INFO] |                      |                       | 500                |
