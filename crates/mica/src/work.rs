@@ -14,7 +14,7 @@ use mica_policy::budget::{Budget, Limits, Meter};
 use mica_policy::mode::{ModeSwitch, ModeTable};
 use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
-use mica_tools::{Checkpoints, Person, Tasks, Workspace};
+use mica_tools::{Checkpoints, Person, Redaction, Tasks, Workspace};
 
 use crate::approvals::KeptApprovals;
 use crate::approvals::project::ProjectFile;
@@ -163,6 +163,7 @@ impl Work {
             people: Arc::clone(&people),
             limits: limits(values),
             meter: Meter::default(),
+            redaction: Redaction::new(&surroundings.folder),
             clock,
         };
         let makes = Arc::new(Makes::find(workspace, capabilities, mi, values, surroundings)?);

@@ -151,3 +151,28 @@ async fn nothing_in_a_project_allows_anything() {
     assert!(stage.does(&["rules", "judge", "mvn test"]).await.starts_with("safe: "));
     assert_eq!(stage.ask(&["-p", "write"]).await.code, Some(4));
 }
+
+#[tokio::test]
+async fn tables_of_the_user_are_checked_by_their_examples_and_used() {
+    let call = json!({ "command": "frob a.txt" });
+    let scenario = Scenario::new().turn(Turn::new().call("shell", call)).turn(Turn::new().text("Done."));
+    let stage = Stage::new(scenario).await;
+    let rules = stage.folder.path().join("home/config/rules");
+    std::fs::create_dir_all(&rules).unwrap();
+    let table =
+        "[[command]]\nnames = [\"frob\"]\neffect = \"look\"\noperands = [\"read\"]\nsafe = [\"frob a\"]\n";
+    assert!(stage.does(&["rules", "judge", "frob a.txt"]).await.starts_with("ask: "));
+    std::fs::write(rules.join("own.toml"), table).unwrap();
+    std::fs::write(rules.join("notes.md"), "no table").unwrap();
+    assert!(stage.does(&["rules", "judge", "frob a.txt"]).await.starts_with("safe"));
+    assert!(stage.does(&["rules", "judge", "frob .env"]).await.starts_with("blocked: "));
+    // A table that means something else than its author thinks: nothing runs, and both say why.
+    std::fs::write(rules.join("own.toml"), table.replace("safe =", "blocked =")).unwrap();
+    let why = "the shell rules say that \"frob a\" is blocked, but it is judged safe (frob)";
+    let told = stage.fails(&["rules", "judge", "ls"]).await;
+    assert!(told.contains(why) && told.contains("home/config/rules cannot be used"), "{told}");
+    let ran = stage.ask(&["-p", "frob it", "--yes"]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let last = stage.server.captured()[1].json["messages"].as_array().unwrap().last().unwrap().to_string();
+    assert!(last.contains("is blocked, but it is judged safe"), "{last}");
+}

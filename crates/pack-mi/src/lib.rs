@@ -77,8 +77,11 @@ impl MiPack {
             Arc::new(ValidateCode::new(workspace, &checker)),
             Arc::new(ApplyCodeAction::new(workspace, &checker)),
         ];
+        let runtime = checker.clone();
+        let references = knowledge::tools(Arc::new(move || runtime.runtime()));
         let capabilities = vec![
             Capability::new(Page::Global, "reads, searches and changes the files of the project", files),
+            Capability::new(Page::Global, "looks up Synapse and Micro Integrator in references", references),
             Capability::new(Page::Global, "checks Synapse artifacts and repairs them", checks),
         ];
         Self { capabilities, facts, instructions, checker, second: None }

@@ -25,7 +25,7 @@ use crate::surroundings::Surroundings;
 /// When a mode is unknown, or a file cannot be read or written.
 pub fn run(command: &RulesCommand, mode: Option<&str>, surroundings: &Surroundings) -> Result<String> {
     let mode: Mode = mode.unwrap_or("edit").parse()?;
-    let mut rules = ShellRules::builtin()?;
+    let mut rules = tables(&surroundings.config)?;
     for remembered in remembered(surroundings)? {
         rules.remember(remembered);
     }
@@ -44,6 +44,32 @@ pub fn run(command: &RulesCommand, mode: Option<&str>, surroundings: &Surroundin
             judge_all(&read(batch)?, &place(surroundings), &rules, mode)
         }
     }
+}
+
+/// The tables that come with the program, and the user's own: every `.toml` file in `rules` of their settings folder.
+/// Their examples are checked here, so a table that means something else than its author thinks is an error.
+///
+/// # Errors
+/// A table that cannot be read, or whose examples are judged otherwise.
+pub fn tables(config: &Path) -> Result<ShellRules> {
+    let folder = config.join("rules");
+    let mut paths: Vec<PathBuf> = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", folder.display())),
+    };
+    paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
+    if paths.is_empty() {
+        return Ok(ShellRules::builtin()?);
+    }
+    paths.sort();
+    let mut files = Vec::new();
+    for path in &paths {
+        files.push((path.display().to_string(), read(path)?));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    ShellRules::with_tables(&files)
+        .with_context(|| format!("the rules in {} cannot be used", folder.display()))
 }
 
 fn read(file: &Path) -> Result<String> {

@@ -14,7 +14,7 @@ use mica_agent::{Context, Event, EventKind, Hooks, Listener, ToolError, Verdict}
 use mica_ai::StreamEvent;
 use mica_domain::{Capability, Page};
 use mica_policy::rules::Rule;
-use mica_policy::shell::{Given, ShellGate, ShellRules};
+use mica_policy::shell::{Given, ShellGate};
 use mica_sandbox::{Around, Boundary, Host, Places, Sandbox, SandboxError, Stub, Tier, Weak};
 use mica_tools::shell::{COMMAND, FOLDER, NAME, NETWORK};
 use mica_tools::{Ground, Shell, ShellSettings, Tasks, Workspace};
@@ -34,7 +34,9 @@ pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks, ground: &Arc<Here>) -> R
     let settings = settings(&values.shell)?;
     let ground = Arc::clone(ground);
     let place = rules::place(surroundings);
-    let read = || ShellRules::builtin().map_err(|error| error.to_string());
+    let config = surroundings.config.clone();
+    // Read when the first command is judged. What cannot be read means no.
+    let read = move || rules::tables(&config).map_err(|error| format!("{error:#}"));
     let hosts = settings.hosts.iter().map(ToString::to_string).collect();
     let gate = ShellGate::lazy(NAME, COMMAND, place, read, (*mode).clone())
         .with_folder(FOLDER)
