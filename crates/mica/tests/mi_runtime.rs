@@ -150,3 +150,63 @@ async fn settings_that_do_not_fit_are_told_and_a_project_cannot_name_a_server() 
         ran.err
     );
 }
+
+/// The stand-in for the Micro Integrator, when it is built: it is an example of the pack.
+fn stand_in() -> Option<std::path::PathBuf> {
+    let own = std::env::current_exe().unwrap();
+    let path = own.ancestors().nth(2).unwrap().join("examples/stand_in");
+    if !path.is_file() {
+        println!("SKIP: {} is not built: cargo build -p pack-mi --example stand_in", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_a_run_starts_ends_with_it() {
+    let Some(stand_in) = stand_in() else { return };
+    let server = |action: &str| call("server_management", json!({ "action": action }));
+    let turn = Turn::new().step(server("start")).step(server("deploy")).step(server("status"));
+    let stage = staged(turn).await;
+    let home = stage.folder.path().canonicalize().unwrap().join("mi");
+    let script = home.join("bin/micro-integrator.sh");
+    put(&script, &format!("#!/bin/sh\nexec {} server\n", stand_in.display()));
+    let free = |offset: &u16| {
+        [8280, 8243, 9191, 9154]
+            .iter()
+            .all(|base| std::net::TcpListener::bind(("127.0.0.1", base + offset)).is_ok())
+    };
+    let offset = (42_000..44_000).step_by(37).find(free).unwrap();
+    put(&home.join("conf/deployment.toml"), "[server]\n");
+    put(&stage.project().join("deployment/deployment.toml"), &format!("[server]\noffset = {offset}\n"));
+    put(&stage.project().join("target/orders_1.0.0.car"), "fine");
+    let ran = stage.ask(&["--yes", "-p", "Run it."]).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let told = results(&stage);
+    assert!(told[0].contains("The server is ready after "), "{}", told[0]);
+    assert!(told[1].contains("orders_1.0.0 is deployed."), "{}", told[1]);
+    assert!(told[2].contains("Applications: orders 1.0.0."), "{}", told[2]);
+    assert!(free(&offset), "the server still listens");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_language_server_is_asked_about_what_is_written() {
+    let text = "<sequence xmlns=\"http://ws.apache.org/ns/synapse\" name=\"S\">\n    <log category=\"INFO\">\n        <message>hello</message>\n    </log>\n</sequence>\n";
+    let write =
+        call("file_write", json!({"path": "src/main/wso2mi/artifacts/sequences/S.xml", "content": text}));
+    let mut stage = staged(Turn::new().step(write)).await;
+    // Our own server, which says more than is said after a write: that nothing uses the sequence yet.
+    stage.settings(&format!(
+        "[mi.language_server]\ncommand = [{:?}, \"lsp\"]\nname = \"other\"\ntimeout = 30\n",
+        env!("CARGO_BIN_EXE_mica")
+    ));
+    stage.set("HOME", stage.folder.path().display().to_string());
+    let ran = stage.ask(&["--yes", "-p", "Write it."]).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let told = results(&stage);
+    assert!(
+        told[0].contains("other also says:\n  src/main/wso2mi/artifacts/sequences/S.xml:1:"),
+        "{}",
+        told[0]
+    );
+}

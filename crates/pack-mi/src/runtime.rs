@@ -27,6 +27,7 @@ use std::sync::Arc;
 use mica_agent::Tool;
 use mica_context::spill::{Clock, SpillFolder};
 use mica_tools::{Ground, Tasks, Workspace};
+use synapse_lang::project::disk;
 
 pub use access::{RuntimeGate, exceptions};
 pub use build_project::BuildProject;
@@ -82,8 +83,17 @@ impl Runtime {
         ]
     }
 
-    fn project(&self) -> &Path {
-        self.workspace.root()
+    /// The project: the workspace, or the only project right below it.
+    fn project(&self) -> PathBuf {
+        project_in(self.workspace.root())
+    }
+
+    /// What paths are relative to, where that is not the workspace.
+    fn relative_to(&self) -> Option<String> {
+        let project = self.project();
+        let below =
+            project.strip_prefix(self.workspace.root()).ok().filter(|path| !path.as_os_str().is_empty())?;
+        Some(format!("paths are relative to {}", below.display()))
     }
 
     fn settings(&self) -> &RuntimeSettings {
@@ -107,5 +117,35 @@ impl Runtime {
             ));
         }
         Ok(home.canonicalize().unwrap_or_else(|_| home.clone()))
+    }
+}
+
+/// The project of a folder: itself, or the only one right below it.
+fn project_in(folder: &Path) -> PathBuf {
+    if disk::is_project(folder) || folder.join("pom.xml").is_file() {
+        return folder.to_owned();
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut below = entries.filter(|path| disk::is_project(path));
+    match (below.next(), below.next()) {
+        (Some(only), None) => only,
+        _ => folder.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_only_project_below_a_folder_is_meant() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        assert_eq!(project_in(root), root);
+        std::fs::create_dir_all(root.join("orders/src/main/wso2mi")).unwrap();
+        assert_eq!(project_in(root), root.join("orders"));
+        assert_eq!(project_in(&root.join("orders")), root.join("orders"));
+        std::fs::create_dir_all(root.join("billing/src/main/wso2mi")).unwrap();
+        assert_eq!(project_in(root), root);
     }
 }

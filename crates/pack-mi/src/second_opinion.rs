@@ -11,7 +11,7 @@ mod merge;
 mod session;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use mica_tools::Ground;
@@ -136,12 +136,20 @@ struct Shared {
     root: PathBuf,
     /// To the task that speaks with it, once somebody asked.
     questions: OnceLock<mpsc::Sender<Question>>,
+    /// What went wrong, once somebody was told.
+    told: Mutex<Option<String>>,
 }
 
 impl SecondOpinion {
     /// A server for the files of a folder. Nothing is started yet.
     pub fn new(server: LanguageServer, ground: Arc<dyn Ground>, root: &Path) -> Self {
-        let shared = Shared { server, ground, root: root.to_owned(), questions: OnceLock::new() };
+        let shared = Shared {
+            server,
+            ground,
+            root: root.to_owned(),
+            questions: OnceLock::new(),
+            told: Mutex::default(),
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -151,7 +159,7 @@ impl SecondOpinion {
     }
 
     fn questions(&self) -> &mpsc::Sender<Question> {
-        let Shared { server, ground, root, questions } = &*self.shared;
+        let Shared { server, ground, root, questions, .. } = &*self.shared;
         questions.get_or_init(|| {
             let (questions, asked) = mpsc::channel(QUEUE);
             tokio::spawn(session::serve(server.clone(), Arc::clone(ground), root.clone(), asked));
@@ -162,11 +170,15 @@ impl SecondOpinion {
     /// What the server says about files that were checked and that was not said of them: as the model reads it.
     pub async fn about(&self, checked: &[Checked]) -> Option<String> {
         let mut lines: Vec<String> = Vec::new();
+        let mut trouble = None;
         // All of them together have the time of one: who writes waits.
         let until = tokio::time::Instant::now() + self.shared.server.deadline;
         for file in checked.iter().take(ASKED) {
             let asking = self.diagnostics(&file.path, &file.text);
             let Ok(opinion) = tokio::time::timeout_at(until, asking).await else { break };
+            if let Opinion::None(why) = &opinion {
+                trouble = self.untold(why);
+            }
             let places = Lines::of(&file.text);
             let line = |one: &Diagnostic| places.position(&file.text, one.span.start, Unit::Scalar).line + 1;
             let ours: Vec<Ours<'_>> =
@@ -175,7 +187,20 @@ impl SecondOpinion {
                 lines.push(format!("  {}:{one}", file.shown));
             }
         }
-        (!lines.is_empty()).then(|| format!("{} also says:\n{}", self.name(), lines.join("\n")))
+        let said = (!lines.is_empty()).then(|| format!("{} also says:\n{}", self.name(), lines.join("\n")));
+        let trouble = trouble.map(|why| format!("[No second opinion: {why}.]"));
+        let all: Vec<String> = said.into_iter().chain(trouble).collect();
+        (!all.is_empty()).then(|| all.join("\n"))
+    }
+
+    /// A reason that nobody was told yet: a server that is not there is news once, and not with every write.
+    fn untold(&self, why: &str) -> Option<String> {
+        let mut told = self.shared.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.as_deref() == Some(why) {
+            return None;
+        }
+        *told = Some(why.to_owned());
+        Some(why.trim_end_matches('.').to_owned())
     }
 
     /// What the server says about a text, as if it were in this file. Takes its deadline at most.

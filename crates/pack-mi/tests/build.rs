@@ -295,7 +295,18 @@ async fn the_wrapper_of_the_project_is_used_when_it_can_be() {
         ],
         "{text}"
     );
-    std::fs::remove_file(wrapper).unwrap();
+    // The same project below the folder that is worked in.
+    for name in ["pom.xml", "mvnw"] {
+        std::fs::create_dir_all(stage.project().join("orders/src/main/wso2mi")).unwrap();
+        std::fs::rename(stage.project().join(name), stage.project().join("orders").join(name)).unwrap();
+    }
+    let text = call(&runtime, BUILD, json!({})).await.unwrap();
+    assert!(
+        text.contains("  target/a_1.car (2 B)\n") && text.contains("[paths are relative to orders]"),
+        "{text}"
+    );
+    std::fs::rename(stage.project().join("orders/pom.xml"), stage.project().join("pom.xml")).unwrap();
+    std::fs::remove_dir_all(stage.project().join("orders")).unwrap();
     let runtime = stage.runtime(choose(MavenChoice::Wrapper));
     let error = call(&runtime, BUILD, json!({})).await.unwrap_err();
     assert!(error.contains("there is no mvnw in the project"), "{error}");

@@ -69,6 +69,14 @@ async fn what_was_said_here_is_not_said_again() {
     );
     let checked = Checker::new(stage.project()).changed(&[path]);
     assert!(!checked[0].found.is_empty());
+    let missing = opinion(&stage, LanguageServer::new(vec!["/no/such/server".to_owned()]));
+    assert_eq!(
+        missing.about(&checked).await.as_deref(),
+        Some(
+            "[No second opinion: server cannot be asked: /no/such/server is not installed here, or not on the path.]"
+        )
+    );
+    assert_eq!(missing.about(&checked).await, None);
     let told = opinion(&stage, server("good")).about(&checked).await.unwrap();
     assert_eq!(
         told,

@@ -87,8 +87,9 @@ impl Tool for BuildProject {
             offline: args.offline == Some(true),
             wall,
         })?;
-        let project = self.runtime.project().to_owned();
+        let project = self.runtime.project();
         let mut notes = call.notes;
+        notes.extend(self.runtime.relative_to());
         let removed = remove_old(&project)?;
         if !removed.is_empty() {
             notes.push(format!("old archives were removed first: {}", removed.join(", ")));

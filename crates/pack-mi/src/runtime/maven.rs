@@ -60,7 +60,7 @@ impl Runtime {
     /// # Errors
     /// When there is no project for it, or not the wrapper that was chosen.
     pub(super) fn maven(&self, goal: Goal<'_>) -> Result<Maven, ToolError> {
-        let (project, settings) = (self.project().to_owned(), self.settings());
+        let (project, settings) = (self.project(), self.settings());
         if !project.join("pom.xml").is_file() {
             return Err(ToolError::new(
                 "There is no pom.xml in the project, so Maven cannot build it. Nothing was run.",

@@ -204,11 +204,12 @@ fn told(runtime: &Runtime, args: &LogArgs) -> Result<ToolOutput, ToolError> {
         let frames = args.max_stack_frames.unwrap_or(3).min(MOST_FRAMES);
         let entries: Vec<Entry> =
             entries(&tail.text).into_iter().filter(|entry| wanted.wants(&digest::searched(entry))).collect();
-        let sources = Sources::read(runtime.project());
+        let sources = Sources::read(&runtime.project());
         digest::digest(&entries, sources.as_ref(), frames)
     };
     let text = if text.is_empty() { "[nothing that was asked for]".to_owned() } else { text };
-    let text = format!("{text}\n[{}: {}]", path.display(), tail.words());
+    let below = runtime.relative_to().map(|words| format!("[{words}]\n")).unwrap_or_default();
+    let text = format!("{text}\n{below}[{}: {}]", path.display(), tail.words());
     Ok(ToolOutput::text(text).with_details(json!({ "log": path, "lines": tail.lines })))
 }
 

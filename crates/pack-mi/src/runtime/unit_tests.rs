@@ -88,7 +88,7 @@ impl Tool for RunUnitTests {
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let args: TestArgs = read(args)?;
         let runtime = &self.runtime;
-        let project = runtime.project().to_owned();
+        let project = runtime.project();
         let (root, wanted) = (project.clone(), args.test_file.clone());
         let standing = tokio::task::spawn_blocking(move || standing::Standing::of(&root, wanted.as_deref()));
         let standing = standing
@@ -138,6 +138,7 @@ impl Tool for RunUnitTests {
         cases.extend(surefire::read(&reports, &project));
         standing.place(&mut cases);
         let mut notes = call.notes;
+        notes.extend(runtime.relative_to());
         if call.is_offline {
             notes.push("Maven was offline".to_owned());
         }

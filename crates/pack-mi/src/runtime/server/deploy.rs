@@ -54,14 +54,14 @@ fn remove_older(folder: &Path, new: &[Archive], keep: bool) -> Result<Vec<String
 /// Puts the archives of the project into the server, and waits until it says what became of them.
 pub(super) async fn deploy(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
     let home = runtime.home().map_err(ToolError::new)?;
-    let new = archive::built(runtime.project());
+    let new = archive::built(&runtime.project());
     if new.is_empty() {
         return Err(ToolError::new(
             "There is no archive in target/. Build the project first. Nothing was deployed.",
         ));
     }
     let places = places(&home);
-    let ports = Ports::of(runtime.project(), &home);
+    let ports = Ports::of(&runtime.project(), &home);
     let runs = health(runtime, ports).await != Health::Silent;
     let failed = |error: std::io::Error| {
         ToolError::new(format!("{} cannot be written: {error}.", places.archives.display()))
@@ -124,7 +124,7 @@ pub(super) async fn deploy(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput,
 pub(super) async fn undeploy(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
     let home = runtime.home().map_err(ToolError::new)?;
     let places = places(&home);
-    let own = archive::built(runtime.project());
+    let own = archive::built(&runtime.project());
     if own.is_empty() {
         return Err(ToolError::new(
             "There is no archive in target/, so it is not known which of the server's are this project's. Build it first.",
@@ -136,7 +136,7 @@ pub(super) async fn undeploy(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutpu
         return Ok(ToolOutput::text("The server has no archive of this project."));
     }
     let mut text = format!("Removed from the server: {}.", removed.join(", "));
-    let ports = Ports::of(runtime.project(), &home);
+    let ports = Ports::of(&runtime.project(), &home);
     if health(runtime, ports).await != Health::Silent {
         let names: Vec<String> =
             removed.iter().map(|name| name.trim_end_matches(".car").to_owned()).collect();
@@ -176,7 +176,7 @@ async fn wait(
             if counts(&deployment) && names.iter().any(|name| name == deployment.name()) {
                 last.retain(|(one, _)| one.name() != deployment.name());
                 let places = match deployment {
-                    Deployment::Failed(..) => Sources::read(runtime.project())
+                    Deployment::Failed(..) => Sources::read(&runtime.project())
                         .map(|sources| sources.origin(entry).places.iter().map(ToString::to_string).collect())
                         .unwrap_or_default(),
                     _ => Vec::new(),

@@ -81,7 +81,7 @@ pub(super) async fn start(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, 
     let failed = |what: &str, error: &std::io::Error| {
         ToolError::new(format!("{what}: {error}. The server was not started."))
     };
-    let ports = Ports::of(runtime.project(), &home);
+    let ports = Ports::of(&runtime.project(), &home);
     if let Some(running) = own(runtime) {
         let text = format!("The server runs already, as {}.", running.task);
         return Ok(ToolOutput::text(text).with_details(json!({ "task": { "id": running.task } })));
@@ -97,11 +97,11 @@ pub(super) async fn start(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, 
         )));
     }
     notes.extend(
-        prepare::settings(runtime.project(), &home)
+        prepare::settings(&runtime.project(), &home)
             .map_err(|error| failed("deployment/deployment.toml could not be put into place", &error))?,
     );
     notes.extend(
-        prepare::libraries(runtime.project(), &home)
+        prepare::libraries(&runtime.project(), &home)
             .map_err(|error| failed("deployment/libs could not be copied", &error))?,
     );
     let variables = prepare::variables(&runtime.project().join(&runtime.settings().variables))
@@ -140,7 +140,7 @@ pub(super) async fn start(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, 
         Waited::Died(how) => {
             return Err(ToolError::new(format!(
                 "The server {how} before it was ready.\n{}",
-                why_it_died(&launched.running.said.text(), runtime.project())
+                why_it_died(&launched.running.said.text(), &runtime.project())
             )));
         }
         Waited::Cut => {
@@ -331,7 +331,7 @@ pub(super) async fn stop(runtime: &Runtime, cx: &ToolCx) -> Result<String, ToolE
             ))),
         };
     }
-    let ports = Ports::of(runtime.project(), &home);
+    let ports = Ports::of(&runtime.project(), &home);
     let listens = async || {
         runtime.shared.client.listens(ports.readiness).await
             || runtime.shared.client.listens(ports.management).await
@@ -365,7 +365,7 @@ pub(super) async fn restart(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput
 /// How the server is.
 pub(super) async fn status(runtime: &Runtime) -> Result<ToolOutput, ToolError> {
     let home = runtime.home().map_err(ToolError::new)?;
-    let ports = Ports::of(runtime.project(), &home);
+    let ports = Ports::of(&runtime.project(), &home);
     let own = own(runtime);
     let health = health(runtime, ports).await;
     let client = &runtime.shared.client;
