@@ -58,7 +58,7 @@ mod open;
 mod pattern;
 pub mod pdf;
 pub mod person;
-mod plain;
+pub mod plain;
 pub mod plan;
 mod preview;
 pub mod redact;

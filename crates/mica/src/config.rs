@@ -73,6 +73,9 @@ pub struct Values {
     /// Commands that the model runs.
     #[serde(default)]
     pub shell: ShellValues,
+    /// Micro Integrator projects.
+    #[serde(default)]
+    pub mi: MiValues,
     /// A small model, for subagents that only look something up. The same as the other when absent.
     pub small_model: Option<String>,
     /// Subagents, over those that are built in.
@@ -170,6 +173,58 @@ pub struct ShellValues {
 /// What confines commands: the user's to say, not a project's.
 const CONFINING: [&str; 4] = ["tier", "network", "weak_network", "write"];
 
+/// Micro Integrator projects: what builds and runs them.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MiValues {
+    /// The folder of the Micro Integrator.
+    pub runtime: Option<String>,
+    /// The Java that builds and runs.
+    pub java_home: Option<String>,
+    /// Which Maven builds: `auto`, `mvn` or `wrapper`.
+    pub maven: Option<String>,
+    /// Whether builds may read Maven's settings of the user, which can hold passwords.
+    pub maven_settings: Option<bool>,
+    /// Where Maven keeps what it downloads.
+    pub maven_repository: Option<String>,
+    /// Hosts that builds reach.
+    #[serde(default)]
+    pub network: Vec<String>,
+    /// Seconds of a build at most.
+    pub build_timeout: Option<u64>,
+    /// Seconds that a start is waited for.
+    pub server_timeout: Option<u64>,
+    /// Seconds that a deployment is waited for.
+    pub deploy_timeout: Option<u64>,
+    /// Who logs in to the management API.
+    pub management_user: Option<String>,
+    /// The variable that their password is in.
+    pub management_password_env: Option<String>,
+    /// The management API, when it is elsewhere than its port says.
+    pub management_url: Option<String>,
+    /// Another language server that is asked about files.
+    pub language_server: Option<LanguageServerValues>,
+}
+
+/// Another language server.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LanguageServerValues {
+    /// The program and its arguments.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// What it is called in results.
+    pub name: Option<String>,
+    /// What it calls the language of files.
+    pub language: Option<String>,
+    /// Seconds that it has for a file.
+    pub timeout: Option<u64>,
+}
+
+/// What a server and builds may touch, and where passwords are: the user's to say.
+const CONFINING_MI: [&str; 6] =
+    ["runtime", "network", "maven_settings", "maven_repository", "management_password_env", "management_url"];
+
 /// What is kept for undo. What is 0 limits nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -215,12 +270,13 @@ impl Config {
                         ));
                     }
                 }
-                if let Some(Value::Table(shell)) = table.get_mut("shell") {
+                for (section, keys) in [("shell", &CONFINING[..]), ("mi", &CONFINING_MI)] {
+                    let Some(Value::Table(told)) = table.get_mut(section) else { continue };
                     let found: Vec<&str> =
-                        CONFINING.into_iter().filter(|key| shell.remove(*key).is_some()).collect();
+                        keys.iter().copied().filter(|key| told.remove(*key).is_some()).collect();
                     if !found.is_empty() {
                         config.notes.push(format!(
-                            "[shell] in {} says {}, which is not used: what confines commands is yours to say, in {}",
+                            "[{section}] in {} says {}, which is not used: what confines commands is yours to say, in {}",
                             project.display(),
                             found.join(" and "),
                             user.display()

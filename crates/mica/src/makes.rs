@@ -81,7 +81,10 @@ impl Makes {
         let is_mi = || *self.is_mi.get_or_init(|| MiPack::claims(&self.facts.folder).is_some());
         if self.wanted.is_some() || is_mi() {
             let mi = MiPack::new(&self.workspace, sight, facts, instructions, self.mi.checker().clone());
-            let mi = mi.with(self.mi.capabilities(&self.workspace)).with(self.equipment.clone());
+            let mi = mi
+                .with(self.mi.capabilities(&self.workspace))
+                .with(self.equipment.clone())
+                .with_second_opinion(self.mi.second_opinion().cloned());
             packs = packs.with(Arc::new(mi));
         }
         packs.pick(self.wanted.as_deref(), &self.facts.folder).context("the pack cannot be used")

@@ -140,12 +140,20 @@ impl Work {
             logs,
             clock: Arc::clone(&clock),
         };
-        let mi = Mi::find(&outfit)?;
         let mut equipment = Equipment::find(&outfit, &mut notices)?;
+        let mi = Mi::find(&outfit, &mut equipment)?;
         let makes = Makes::find(workspace.clone(), mi, values, surroundings)?;
         let crew = Crew::equip(&mut equipment, values, makes.pack(&choice)?.subagent_profiles())?;
-        let Equipment { capabilities, hooks: equipped, exceptions, polls, anew, tasks, listeners: hearing } =
-            equipment;
+        let Equipment {
+            capabilities,
+            hooks: equipped,
+            exceptions,
+            polls,
+            anew,
+            tasks,
+            listeners: hearing,
+            ..
+        } = equipment;
         let shared = Shared {
             mode: mode.clone(),
             modes: exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except),

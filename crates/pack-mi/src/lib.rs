@@ -32,6 +32,7 @@ pub mod project;
 mod prompt;
 pub mod runtime;
 pub mod scaffold;
+pub mod second_opinion;
 pub mod validate_code;
 
 use std::path::{Path, PathBuf};
@@ -48,6 +49,7 @@ use synapse_lang::project::disk;
 
 pub use apply_code_action::ApplyCodeAction;
 pub use checking::Checker;
+pub use second_opinion::SecondOpinion;
 pub use validate_code::ValidateCode;
 
 use checking::Report;
@@ -58,6 +60,7 @@ pub struct MiPack {
     facts: Facts,
     instructions: Instructions,
     checker: Checker,
+    second: Option<SecondOpinion>,
 }
 
 impl MiPack {
@@ -87,13 +90,20 @@ impl MiPack {
             Capability::new(Page::Global, "looks up Synapse and Micro Integrator in references", references),
             Capability::new(Page::Global, "checks Synapse artifacts and repairs them", checks),
         ];
-        Self { capabilities, facts, instructions, checker }
+        Self { capabilities, facts, instructions, checker, second: None }
     }
 
     /// With more that it can do: what depends on where the agent runs.
     #[must_use]
     pub fn with(mut self, more: impl IntoIterator<Item = Capability>) -> Self {
         self.capabilities.extend(more);
+        self
+    }
+
+    /// With another language server that is asked about what was written.
+    #[must_use]
+    pub fn with_second_opinion(mut self, second: Option<SecondOpinion>) -> Self {
+        self.second = second;
         self
     }
 
@@ -153,11 +163,21 @@ impl Domain for MiPack {
         let checking = tokio::task::spawn_blocking(move || {
             let checked = checker.changed(&files);
             let report = Report { files: &checked, can_apply };
-            (!checked.is_empty()).then(|| Remark { text: report.text(), checks: Some(report.checks()) })
+            let remark =
+                (!checked.is_empty()).then(|| Remark { text: report.text(), checks: Some(report.checks()) });
+            (remark, checked)
         });
-        match checking.await {
-            Ok(remark) => remark,
-            Err(error) => Some(Remark::from(format!("The check of what was written broke: {error}."))),
+        let (mut remark, checked) = match checking.await {
+            Ok(done) => done,
+            Err(error) => {
+                return Some(Remark::from(format!("The check of what was written broke: {error}.")));
+            }
+        };
+        if let (Some(second), Some(remark)) = (&self.second, &mut remark)
+            && let Some(more) = second.about(&checked).await
+        {
+            remark.text = format!("{}\n{more}", remark.text.trim_end());
         }
+        remark
     }
 }

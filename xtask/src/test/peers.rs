@@ -16,6 +16,7 @@ pub(crate) fn add(parts: &mut Parts, asked: bool) {
         (Part::new("peer llama.cpp (model)", "MICA_PEER_GGUF"), model),
         (Part::new("peer aimock", "MICA_PEER_AIMOCK"), aimock),
         (Part::new("peer TypeScript", "MICA_PEER_TSC"), typescript),
+        (Part::new("peer language server of JSON", "MICA_TEST_LANGUAGE_SERVER"), language_server),
     ];
     parts.set("MICA_TEST_PEERS", asked.then_some("1"));
     for (part, set_up) in peers {
@@ -65,19 +66,24 @@ fn model() -> Result<PathBuf> {
 
 /// A mock of the three wires, in JavaScript.
 fn aimock() -> Result<PathBuf> {
-    javascript(&["@copilotkit", "aimock", "dist", "cli.js"])
+    npm("", "javascript", "@copilotkit/aimock/dist/cli.js")
 }
 
 /// The TypeScript compiler.
 fn typescript() -> Result<PathBuf> {
-    javascript(&["typescript", "bin", "tsc"])
+    npm("", "javascript", "typescript/bin/tsc")
 }
 
-/// A program of a JavaScript package. All packages are installed together.
-fn javascript(place: &[&str]) -> Result<PathBuf> {
-    let lists = workspace::root().join("xtask").join("peers");
-    let folder = workspace::target().join("peers").join("javascript");
-    let program = place.iter().fold(folder.join("node_modules"), |path, step| path.join(step));
+/// A language server that is not ours.
+fn language_server() -> Result<PathBuf> {
+    npm("language-server", "language-server", "vscode-langservers-extracted/bin/vscode-json-language-server")
+}
+
+/// A program out of what npm installs from a list of xtask/peers.
+fn npm(list: &str, name: &str, program: &str) -> Result<PathBuf> {
+    let lists = workspace::root().join("xtask").join("peers").join(list);
+    let folder = workspace::target().join("peers").join(name);
+    let program = folder.join("node_modules").join(program);
     let stamp = Stamp {
         file: folder.join("package-lock.stamp"),
         wanted: workspace::read(&lists.join("package-lock.json"))?,
@@ -85,7 +91,7 @@ fn javascript(place: &[&str]) -> Result<PathBuf> {
     if stamp.holds() && program.is_file() {
         return Ok(program);
     }
-    println!("Setting up target/peers/javascript.");
+    println!("Setting up target/peers/{name}.");
     workspace::remove_folder(&folder)?;
     workspace::make_folder(&folder)?;
     for name in ["package.json", "package-lock.json", ".npmrc"] {
@@ -98,7 +104,7 @@ fn javascript(place: &[&str]) -> Result<PathBuf> {
     )
     .map_err(|failure| Failure::new(format!("{failure}; it needs npm and Node.js 20.15 or later")))?;
     if !program.is_file() {
-        return Err(Failure::new(format!("the packages have no {} any more", place.join("/"))));
+        return Err(Failure::new(format!("the package has no {} any more", program.display())));
     }
     stamp.set()?;
     Ok(program)
