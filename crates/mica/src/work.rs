@@ -229,7 +229,15 @@ impl Work {
     /// # Errors
     /// When a run goes on already, or a suspension cannot be kept.
     pub async fn prompt(&self, text: &str) -> Result<Outcome> {
-        self.domain.message(&mica_domain::Surroundings::default());
+        self.prompt_from(text, &mica_domain::Surroundings::default()).await
+    }
+
+    /// As [`Work::prompt`], from a user with something in front of them.
+    ///
+    /// # Errors
+    /// As [`Work::prompt`].
+    pub async fn prompt_from(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Outcome> {
+        self.domain.message(here);
         self.undoing.begins(self.session_id().as_deref(), text);
         let outcome = self.agent.prompt(text).await?;
         self.ended(outcome).await

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use mica_domain::{Section, State, Tier};
-use serde_json::Value;
+use mica_domain::{Section, State, Tier, editor};
 use synapse_lang::project::{Project, disk};
 
 use crate::checking::Checker;
@@ -14,13 +13,6 @@ use crate::checking::Checker;
 const FILES: usize = 50;
 /// Characters of the whole section.
 const CHARACTERS: usize = 10_000;
-/// Characters of a selection that the client tells.
-const SELECTION: usize = 4_000;
-
-/// Where a client says which file is open.
-pub(crate) const OPEN_FILE: &str = "open_file";
-/// Where it says what is selected in it.
-pub(crate) const SELECTED: &str = "selection";
 
 /// The sections, in the order from what changes least.
 pub(crate) fn sections(checker: &Checker, state: &State) -> Vec<Section> {
@@ -28,7 +20,7 @@ pub(crate) fn sections(checker: &Checker, state: &State) -> Vec<Section> {
         Section::new("runtime", Tier::Turn, runtime(checker)),
         Section::new("connectors", Tier::Turn, connectors(checker)),
         Section::new("project", Tier::Turn, structure(checker)),
-        Section::new("editor", Tier::Turn, editor(state)),
+        editor::section(state),
     ]
 }
 
@@ -136,21 +128,6 @@ fn capped(folders: &[(String, Vec<String>)]) -> (Vec<(&str, Vec<String>)>, usize
         shown.push((folder.as_str(), listed));
     }
     (shown, more)
-}
-
-/// What the user has in front of them, when the client tells.
-fn editor(state: &State) -> String {
-    let word = |name: &str| state.kept.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let mut text = String::new();
-    if let Some(file) = word(OPEN_FILE) {
-        let _ = write!(text, "The user has {file} open.");
-    }
-    if let Some(selected) = word(SELECTED) {
-        let kept: String = selected.chars().take(SELECTION).collect();
-        let note = if kept.len() < selected.len() { "\n[… cut …]" } else { "" };
-        let _ = write!(text, "\nSelected there:\n{kept}{note}");
-    }
-    text.trim().to_owned()
 }
 
 fn cut(text: String) -> String {

@@ -10,8 +10,9 @@ use mica_ai::message::ResultStatus;
 use mica_ai::{Message, StreamEvent, Usage};
 use serde_json::Value;
 
+use super::paint::{self, Style};
 use super::question::{Length, Paint, plain, question};
-use super::todos;
+use super::{checks, todos};
 use crate::keeping::word;
 
 /// Who reads what is printed.
@@ -204,6 +205,9 @@ impl Inner {
                 if let Some(list) = todos::of(details) {
                     self.note("●", &list)?;
                 }
+                for row in checks::rows(details, WIDTH) {
+                    self.row(row.mark, &row.text, row.style)?;
+                }
                 if let Some(mode) = details.get("mode").and_then(Value::as_str) {
                     self.note("…", &format!("{} mode", plain(mode)))?;
                 }
@@ -348,10 +352,14 @@ impl Inner {
     }
 
     fn note(&mut self, mark: &str, text: &str) -> std::io::Result<()> {
+        self.row(mark, text, Style::Dim)
+    }
+
+    fn row(&mut self, mark: &str, text: &str, style: Style) -> std::io::Result<()> {
         self.fresh_line()?;
+        let paint = paint::Paint { colour: self.colour, width: WIDTH };
         // Standard error has no buffer, so a line is handed over whole and not in pieces.
-        let line =
-            if self.colour { format!("\x1b[2m{mark} {text}\x1b[0m\n") } else { format!("{mark} {text}\n") };
+        let line = format!("{}\n", paint.paint(style, &format!("{mark} {text}")));
         self.err.write_all(line.as_bytes())
     }
 }
