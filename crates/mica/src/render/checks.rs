@@ -39,8 +39,6 @@ struct Finding {
     code: String,
     message: String,
     line: u32,
-    #[serde(default)]
-    fixes: Vec<Value>,
 }
 
 /// A use of something that a change took away.
@@ -64,16 +62,15 @@ pub fn rows(details: &Value, columns: usize) -> Vec<Row> {
                 if several { format!("{}:{line}", name(&file.path)) } else { format!("line {line}") }
             };
             for one in file.findings.iter().filter(|one| one.severity == severity) {
-                let repair = if one.fixes.is_empty() { "" } else { " (repair)" };
-                let head = format!("{severity} {} {}: ", plain(&one.code), plain(&place(one.line)));
+                let head = format!("{} {}: ", plain(&place(one.line)), plain(&one.code));
                 // Two columns for the mark.
-                let room = columns.saturating_sub(2 + head.chars().count() + repair.len());
-                let text = format!("{head}{}{repair}", clip(&plain(&one.message), room));
+                let room = columns.saturating_sub(2 + head.chars().count());
+                let text = format!("{head}{}", clip(&plain(&one.message), room));
                 rows.push(Row { mark, style, text });
             }
             for one in file.broken.iter().filter(|_| severity == "error") {
                 let text = format!(
-                    "error {}:{}: uses {:?}, which is gone now",
+                    "{}:{}: uses {:?}, which is gone now",
                     plain(name(&one.path)),
                     one.line,
                     one.name

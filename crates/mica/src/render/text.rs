@@ -18,7 +18,7 @@ use crate::keeping::word;
 /// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Somebody who watches and answers. What the model thinks is shown, dimly.
+    /// Somebody who watches. What the model thinks is shown, dimly, behind a mark.
     Person,
     /// Somebody, or something, that reads the answer later.
     Reader,
@@ -38,6 +38,8 @@ struct Inner {
     watched: bool,
     /// Whether the last thing that was printed left its line open.
     line_open: bool,
+    /// Whether the open line is one of the model's thoughts, which are no part of the answer.
+    thinks: bool,
     /// The last word of an open line of the answer.
     word: String,
     /// What the row of a person who types has on it.
@@ -75,6 +77,7 @@ impl TextPrinter {
             colour,
             audience,
             line_open: false,
+            thinks: false,
             word: String::new(),
             shown: String::new(),
             held: None,
@@ -214,7 +217,7 @@ impl Inner {
             }
             EventKind::CallStart { label, arguments, .. } => {
                 let room = WIDTH.saturating_sub(label.chars().count() + 3);
-                self.note("●", &format!("{label} {}", brief(arguments, room)))?;
+                self.note("●", format!("{label} {}", brief(arguments, room)).trim_end())?;
             }
             EventKind::Message { message: Message::ToolResult(result) }
                 if result.status == ResultStatus::Failed =>
@@ -310,9 +313,17 @@ impl Inner {
             }
             StreamEvent::TextEnd { .. } => self.end_line(),
             StreamEvent::ThinkingDelta { text, .. } if self.audience == Audience::Person => {
-                self.line_open = !text.ends_with('\n');
-                let text = if self.colour { format!("\x1b[2m{text}\x1b[0m") } else { text.clone() };
-                self.err.write_all(text.as_bytes())?;
+                let mut shown = String::with_capacity(text.len() + 2);
+                for piece in text.split_inclusive('\n') {
+                    if !self.line_open {
+                        shown.push_str("~ ");
+                    }
+                    shown.push_str(piece);
+                    self.line_open = !piece.ends_with('\n');
+                }
+                self.thinks = self.line_open;
+                let shown = if self.colour { format!("\x1b[2m{shown}\x1b[0m") } else { shown };
+                self.err.write_all(shown.as_bytes())?;
                 self.err.flush()
             }
             StreamEvent::ThinkingEnd { .. } if self.audience == Audience::Person => self.end_line(),
@@ -324,6 +335,10 @@ impl Inner {
         self.word.clear();
         if self.line_open {
             self.line_open = false;
+            // What is not the answer ends where it stands: standard output has the answer alone.
+            if std::mem::take(&mut self.thinks) {
+                return writeln!(self.err);
+            }
             writeln!(self.out)?;
             self.out.flush()?;
         }

@@ -16,13 +16,12 @@ fn finding(severity: &str, line: u32, message: &str) -> Value {
 
 #[test]
 fn the_worst_comes_first_and_hints_are_left_out() {
-    let mut repairable = finding("error", 9, "will not deploy");
-    repairable["fixes"] = json!([{ "title": "Take it out", "safe": true }]);
-    let found = json!([finding("warning", 2, "odd"), finding("hint", 3, "advice"), repairable]);
+    let worst = finding("error", 9, "will not deploy");
+    let found = json!([finding("warning", 2, "odd"), finding("hint", 3, "advice"), worst]);
     check(
         json!([{ "path": "a/B.xml", "findings": found }]),
         79,
-        &[("✗", "error SYN0102 line 9: will not deploy (repair)"), ("!", "warning SYN0102 line 2: odd")],
+        &[("✗", "line 9 SYN0102: will not deploy"), ("!", "line 2 SYN0102: odd")],
     );
 }
 
@@ -45,10 +44,7 @@ fn several_files_are_named_and_rows_are_few() {
         79,
     );
     let told: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
-    assert_eq!(
-        told[..2],
-        ["error User.xml:4: uses \"Old\", which is gone now", "error SYN0102 C.xml:1: bad"]
-    );
+    assert_eq!(told[..2], ["User.xml:4: uses \"Old\", which is gone now", "C.xml:1 SYN0102: bad"]);
     assert_eq!((rows.len(), told[5]), (6, "and 3 more"));
 }
 
@@ -60,8 +56,8 @@ fn rows_fit_and_command_no_terminal() {
         json!([{ "path": "B.xml", "findings": found }]),
         60,
         &[
-            ("✗", "error SYN0102 line 1: a message that goes on and on…"),
-            ("✗", "error SYN0102 line 2: bad \\u{1b}[2J"),
+            ("✗", "line 1 SYN0102: a message that goes on and on until it…"),
+            ("✗", "line 2 SYN0102: bad \\u{1b}[2J"),
         ],
     );
 }
