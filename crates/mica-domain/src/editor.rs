@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    fn told(state: &mut State, facts: Value) -> String {
+    fn told(state: &mut State, facts: &Value) -> String {
         let facts = facts.as_object().cloned().unwrap_or_default();
         keep(state, &Surroundings { page: None, facts });
         section(state).text
@@ -61,20 +61,20 @@ mod tests {
     fn what_is_told_comes_and_goes() {
         let mut state = State::default();
         let both = json!({ "open_file": "apis/A.xml", "selection": "<call/>" });
-        assert_eq!(told(&mut state, both), "The user has apis/A.xml open.\nSelected there:\n<call/>");
-        assert_eq!(told(&mut state, json!({ "selection": "<call/>" })), "Selected in the editor:\n<call/>");
-        assert_eq!(told(&mut state, json!({ "open_file": "b", "selection": " " })), "The user has b open.");
-        assert_eq!(told(&mut state, json!({})), "");
+        assert_eq!(told(&mut state, &both), "The user has apis/A.xml open.\nSelected there:\n<call/>");
+        assert_eq!(told(&mut state, &json!({ "selection": "<call/>" })), "Selected in the editor:\n<call/>");
+        assert_eq!(told(&mut state, &json!({ "open_file": "b", "selection": " " })), "The user has b open.");
+        assert_eq!(told(&mut state, &json!({})), "");
         assert_eq!(state, State::default(), "nothing is left of it");
     }
 
     #[test]
     fn a_long_selection_is_cut_and_says_so() {
         let mut state = State::default();
-        let text = told(&mut state, json!({ "selection": "ä".repeat(LONGEST + 1) }));
+        let text = told(&mut state, &json!({ "selection": "ä".repeat(LONGEST + 1) }));
         assert!(text.ends_with("ä\n[… cut …]"));
         assert_eq!(text.matches('ä').count(), LONGEST);
-        let whole = told(&mut state, json!({ "selection": "ä".repeat(LONGEST) }));
+        let whole = told(&mut state, &json!({ "selection": "ä".repeat(LONGEST) }));
         assert!(!whole.contains("cut"));
     }
 }

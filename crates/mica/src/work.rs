@@ -15,6 +15,7 @@ use mica_policy::mode::{ModeSwitch, ModeTable};
 use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
 use mica_tools::{Checkpoints, Person, Tasks, Workspace};
+use pack_mi::apply_code_action;
 
 use crate::approvals::KeptApprovals;
 use crate::approvals::project::ProjectFile;
@@ -406,7 +407,7 @@ fn limits(values: &Values) -> Limits {
 fn file_gate(approvals: &KeptApprovals, surroundings: &Surroundings) -> FileGate {
     let place = shell_rules::place(surroundings);
     let gate = FileGate::new(place, approvals.approvals().clone());
-    gate.tool("file_write", "path").tool("file_edit", "path")
+    gate.tool("file_write", "path").tool("file_edit", "path").tool(apply_code_action::NAME, "path")
 }
 
 fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<RuleSet> {
@@ -415,6 +416,7 @@ fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Resu
         .path("file_read", "path")
         .path("file_write", "path")
         .path("file_edit", "path")
+        .path(apply_code_action::NAME, "path")
         .host("web_fetch", "url")
         .text("web_search", "query");
     let mut rules = RuleSet::new(subjects);

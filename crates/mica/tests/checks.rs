@@ -34,7 +34,9 @@ async fn stage() -> Stage {
 
 #[tokio::test]
 async fn a_person_reads_rows_and_the_answer_stays_alone() {
-    let ran = stage().await.ask(&["-p", "Write it.", "--yes"]).await;
+    // A repair is a change like any other, so rules about paths hold for it.
+    let allowed = ["--allow", "file_write(src/**)", "--allow", "apply_code_action(src/main/**)"];
+    let ran = stage().await.ask(&[&["-p", "Write it."], &allowed[..]].concat()).await;
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "I write it.\nDone.\n"), "{ran:?}");
     let rows: Vec<&str> = ran.err.lines().filter(|row| !row.starts_with('…')).collect();
     assert_eq!(

@@ -104,8 +104,11 @@ async fn the_demo_shows_the_whole_job() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_configured_model_is_asked_as_mica_would() {
-    let says = ["It is the sequence.", "Nothing else does."];
-    let scenario = says.iter().fold(Scenario::new(), |all, text| all.turn(Turn::new().text(*text)));
+    // It changes nothing at first, and wants to later: the demo takes whatever a model does.
+    let write = serde_json::json!({ "path": "notes.md", "content": "StoreFault answers.\n" });
+    let scenario = Scenario::new()
+        .turn(Turn::new().text("It is there already."))
+        .turn(Turn::new().text("I note that.").call("file_write", write));
     let server = ScriptedServer::start(scenario).await.unwrap();
     let url = server.url("/v1");
     let environment = [("MICA_LOCAL_BASE_URL", url.as_str()), ("MICA_MODEL", "my-model")];
@@ -118,7 +121,9 @@ async fn a_configured_model_is_asked_as_mica_would() {
     assert!(
         shown.contains("\n2. Nothing needed an approval.\n")
             && shown.contains("\n3. What changed in the files.\nnothing\n")
-            && shown.contains("\nNothing else does.\n"),
+            && shown.contains("\n$ mica undo --dry-run\n")
+            && shown.contains("\nI note that.\n")
+            && shown.contains(" s: 0 files changed, and nothing is left running.\n"),
         "{shown}"
     );
     assert_eq!(server.captured().len(), 2);
