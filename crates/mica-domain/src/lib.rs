@@ -6,7 +6,8 @@
 //! Its nouns: a [`Domain`] is what a product tells the engine, a [`Capability`] is a group of its tools on a [`Page`],
 //! [`resolve()`] chooses what a model gets, a [`Prompt`] says only what is true of it, [`Packs`] pick a domain for a folder,
 //! and [`DomainHooks`] ask it during a run. What is true of every pack that works in a folder is here too: [`Facts`] about
-//! where it runs, [`Instructions`] of the project, and [`advice`] about the tools that all packs have.
+//! where it runs, [`Instructions`] of the project, [`advice`] about the tools that all packs have, and what the user has
+//! open in an [`editor`].
 //!
 //! ```
 //! use mica_domain::{Domain, DomainHooks, Prompt, Section, State, Surroundings, Tier, ToolNames};
@@ -33,6 +34,7 @@
 pub mod advice;
 pub mod capability;
 pub mod domain;
+pub mod editor;
 pub mod error;
 pub mod facts;
 pub mod hooks;

@@ -180,7 +180,8 @@ impl Default for Files {
         let named = NamedArguments::default()
             .reads("file_read", "path")
             .changes("file_write", "path")
-            .changes("file_edit", "path");
+            .changes("file_edit", "path")
+            .changes(pack_mi::apply_code_action::NAME, "path");
         Self { named }
     }
 }

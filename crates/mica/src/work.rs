@@ -15,6 +15,7 @@ use mica_policy::mode::{ModeSwitch, ModeTable};
 use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
 use mica_tools::{Checkpoints, Person, Profiles, Redaction, Tasks, Workspace};
+use pack_mi::apply_code_action;
 
 use crate::approvals::KeptApprovals;
 use crate::approvals::project::ProjectFile;
@@ -244,7 +245,15 @@ impl Work {
     /// # Errors
     /// When a run goes on already, or a suspension cannot be kept.
     pub async fn prompt(&self, text: &str) -> Result<Outcome> {
-        self.domain.message(&mica_domain::Surroundings::default());
+        self.prompt_from(text, &mica_domain::Surroundings::default()).await
+    }
+
+    /// As [`Work::prompt`], from a user with something in front of them.
+    ///
+    /// # Errors
+    /// As [`Work::prompt`].
+    pub async fn prompt_from(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Outcome> {
+        self.domain.message(here);
         self.undoing.begins(self.session_id().as_deref(), text);
         let outcome = self.agent.prompt(text).await?;
         self.ended(outcome).await
@@ -417,7 +426,7 @@ fn limits(values: &Values) -> Limits {
 fn file_gate(approvals: &KeptApprovals, surroundings: &Surroundings) -> FileGate {
     let place = shell_rules::place(surroundings);
     let gate = FileGate::new(place, approvals.approvals().clone());
-    gate.tool("file_write", "path").tool("file_edit", "path")
+    gate.tool("file_write", "path").tool("file_edit", "path").tool(apply_code_action::NAME, "path")
 }
 
 fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<RuleSet> {
@@ -426,6 +435,7 @@ fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Resu
         .path("file_read", "path")
         .path("file_write", "path")
         .path("file_edit", "path")
+        .path(apply_code_action::NAME, "path")
         .host("web_fetch", "url")
         .text("web_search", "query");
     let mut rules = RuleSet::new(subjects);

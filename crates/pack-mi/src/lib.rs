@@ -42,7 +42,7 @@ use async_trait::async_trait;
 use mica_agent::Tool;
 use mica_domain::{
     Capability, Confidence, Domain, Facts, Instructions, Page, Remark, Section, State, Surroundings,
-    ToolNames,
+    ToolNames, editor,
 };
 use mica_tools::{Sight, Workspace, file_tools};
 use synapse_lang::project::disk;
@@ -149,12 +149,7 @@ impl Domain for MiPack {
         if surroundings.page.is_some() {
             state.page.clone_from(&surroundings.page);
         }
-        for name in [context::OPEN_FILE, context::SELECTED] {
-            match surroundings.facts.get(name) {
-                Some(told) => drop(state.kept.insert(name.to_owned(), told.clone())),
-                None => drop(state.kept.remove(name)),
-            }
-        }
+        editor::keep(state, surroundings);
     }
 
     async fn after_write(&self, files: &[PathBuf], _: &State) -> Option<Remark> {
