@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
+    clippy::print_stdout,
     reason = "helpers of tests are tests"
 )]
 
