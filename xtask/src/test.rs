@@ -24,8 +24,8 @@ Runs the documentation tests and then all other tests. Before that it sets up wh
   the official Python SDKs, which read from the scripted model (needs python3; required when CI=true)
   pytest-lsp, an independent client of the language server (needs python3)
   Maven and plugins that work offline, for builds of Micro Integrator projects (Debian's packages; installed when run as root)
-  --peers: foreign servers that mica reads from: a llama.cpp server with a small model (python3), aimock and a language
-  server of JSON (npm)
+  --peers: foreign servers that mica reads from: a llama.cpp server with a small model (python3), aimock, the TypeScript compiler
+  and a language server of JSON (npm)
 
 What cannot be set up is printed as SKIP with the reason, and the tests that need it are skipped.
 With arguments after `--` only the chosen tests run, without the documentation tests:

@@ -19,7 +19,7 @@ use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable, PlanFolder};
 use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{RuleGate, RuleSet};
 use mica_policy::validate::SchemaGate;
-use mica_tools::{Redaction, plan, subagent};
+use mica_tools::{Redaction, deferred, plan, subagent};
 
 use crate::approvals::KeptApprovals;
 use crate::equipment::people::People;
@@ -180,15 +180,17 @@ impl Default for Files {
         let named = NamedArguments::default()
             .reads("file_read", "path")
             .changes("file_write", "path")
-            .changes("file_edit", "path");
+            .changes("file_edit", "path")
+            .changes(pack_mi::apply_code_action::NAME, "path");
         Self { named }
     }
 }
 
 impl FileFacts for Files {
     fn of(&self, call: &ToolCall, result: &ToolResult) -> Vec<FileFact> {
+        let call = deferred::unwrapped(call);
         if call.name != subagent::NAME {
-            return self.named.of(call, result);
+            return self.named.of(&call, result);
         }
         let changed = subagent::changed_files(&result.content);
         changed.into_iter().map(|path| FileFact::Changed(path.display().to_string())).collect()

@@ -12,6 +12,7 @@ pub mod knowledge;
 pub mod language;
 pub mod lsp;
 pub mod models;
+pub mod new;
 pub mod outline;
 pub mod rules;
 pub mod sandbox;

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::cli::RunFlags;
+use crate::makes;
 use crate::surroundings::Surroundings;
 
 pub mod trust;
@@ -54,6 +55,9 @@ pub struct Values {
     /// Calls that never run.
     #[serde(default)]
     pub deny: Vec<String>,
+    /// Tools that are listed by name and loaded when they are needed, instead of being sent with every request.
+    #[serde(default)]
+    pub defer: Vec<String>,
     /// Ends of a run.
     #[serde(default)]
     pub limits: LimitValues,
@@ -63,6 +67,9 @@ pub struct Values {
     /// The web.
     #[serde(default)]
     pub web: WebValues,
+    /// Connectors of Micro Integrator.
+    #[serde(default)]
+    pub connectors: ConnectorValues,
     /// Commands that the model runs.
     #[serde(default)]
     pub shell: ShellValues,
@@ -130,6 +137,15 @@ pub struct WebValues {
     pub search_url: Option<String>,
     /// The variable that their key is in.
     pub search_key_env: Option<String>,
+}
+
+/// Connectors of Micro Integrator.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectorValues {
+    /// Addresses of a connector store, with `{runtime}` for the version of the runtime. Without any, nobody is asked.
+    #[serde(default)]
+    pub store: Vec<String>,
 }
 
 /// Commands that the model runs.
@@ -307,6 +323,23 @@ impl Config {
             merge(&mut merged, &layer.table);
         }
         Values::deserialize(merged).context("the settings do not fit together")
+    }
+
+    /// The same, with what is said of subagents below all settings: what comes along, and what the pack brings. For
+    /// whoever explains it; those who use it lay the profiles over each other themselves.
+    ///
+    /// # Errors
+    /// Never, as tests see to.
+    pub fn with_subagents(mut self, wanted: Option<&str>, folder: &Path) -> Result<Self> {
+        let mut below = vec![("built in".to_owned(), mica_tools::subagent::BUILT_IN)];
+        below.extend(
+            makes::profiles_of(wanted, folder).map(|(pack, text)| (format!("the pack {pack}"), text)),
+        );
+        for (position, (source, text)) in below.into_iter().enumerate() {
+            let table = Table::from_iter([("subagents".to_owned(), Value::Table(parse(text, &source)?))]);
+            self.layers.insert(position, Layer { source, table });
+        }
+        Ok(self)
     }
 
     /// What each layer says of a key, the weakest first. The last one counts.

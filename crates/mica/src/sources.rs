@@ -298,6 +298,8 @@ pub fn read_project(root: &Path) -> Result<(Project, Vec<String>)> {
         }
     });
     let mut project = Project::default();
+    project.set_inherited_runtime(disk::inherited_runtime(root));
+    project.set_connectors(pack_mi::connectors::in_project(root));
     let mut unreadable = Vec::new();
     for ((name, _), read) in named.into_iter().zip(read) {
         match read {

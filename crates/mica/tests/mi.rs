@@ -310,4 +310,8 @@ jobs!(
     ask_mode_changes_nothing,
     repair_by_name,
     renamed_sequence_is_noticed,
+    connector_is_looked_up_and_added,
+    connector_removed_and_undone,
+    data_mapper,
+    data_mapper_undone,
 );

@@ -254,6 +254,18 @@ impl Seen {
         for name in self.stamps.keys().filter(|name| !there.contains_key(*name)) {
             self.project.remove(name);
         }
+        let archives = |stamps: &HashMap<String, Stamp>| -> Vec<(String, u64, Option<SystemTime>)> {
+            let zips = stamps.iter().filter(|(name, _)| name.ends_with(".zip"));
+            let mut zips: Vec<_> =
+                zips.map(|(name, stamp)| (name.clone(), stamp.bytes, stamp.modified)).collect();
+            zips.sort();
+            zips
+        };
+        if archives(&self.stamps) != archives(&there) {
+            self.project.set_connectors(crate::connectors::in_project(root));
+        }
+        // A parent of the build file lies outside, and may have changed as well.
+        self.project.set_inherited_runtime(disk::inherited_runtime(root));
         self.stamps = there;
     }
 }

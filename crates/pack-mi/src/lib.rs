@@ -27,8 +27,11 @@ pub mod connectors;
 mod context;
 pub mod datamapper;
 pub mod knowledge;
+pub mod pom;
+pub mod project;
 mod prompt;
 pub mod runtime;
+pub mod scaffold;
 pub mod second_opinion;
 pub mod validate_code;
 
@@ -39,7 +42,7 @@ use async_trait::async_trait;
 use mica_agent::Tool;
 use mica_domain::{
     Capability, Confidence, Domain, Facts, Instructions, Page, Remark, Section, State, Surroundings,
-    ToolNames,
+    ToolNames, editor,
 };
 use mica_tools::{Sight, Workspace, file_tools};
 use synapse_lang::project::disk;
@@ -63,6 +66,9 @@ pub struct MiPack {
 impl MiPack {
     /// The name of the pack.
     pub const NAME: &str = "mi";
+
+    /// The kinds of subagents that it brings.
+    pub const PROFILES: &str = include_str!("profiles.toml");
 
     /// An agent for a workspace. The checker is of the same folder.
     pub fn new(
@@ -125,6 +131,10 @@ impl Domain for MiPack {
         self.capabilities.clone()
     }
 
+    fn subagent_profiles(&self) -> Option<&str> {
+        Some(Self::PROFILES)
+    }
+
     fn sections(&self, tools: &ToolNames, _: &State) -> Vec<Section> {
         prompt::sections(tools, self.checker.runtime(), &self.facts, &self.instructions)
     }
@@ -139,12 +149,7 @@ impl Domain for MiPack {
         if surroundings.page.is_some() {
             state.page.clone_from(&surroundings.page);
         }
-        for name in [context::OPEN_FILE, context::SELECTED] {
-            match surroundings.facts.get(name) {
-                Some(told) => drop(state.kept.insert(name.to_owned(), told.clone())),
-                None => drop(state.kept.remove(name)),
-            }
-        }
+        editor::keep(state, surroundings);
     }
 
     async fn after_write(&self, files: &[PathBuf], _: &State) -> Option<Remark> {

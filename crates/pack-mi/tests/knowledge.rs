@@ -1,7 +1,7 @@
 //! Every reference reads well, and every example in it holds.
 
-use pack_mi::knowledge::Library;
 use pack_mi::knowledge::prove::prove;
+use pack_mi::knowledge::{Library, fences};
 
 #[test]
 fn every_document_can_be_read() {
@@ -47,6 +47,58 @@ fn an_example_that_is_made_wrong_is_found() {
         assert!(text.contains(from), "{file} has no {from:?}");
         assert_ne!(prove(file, &text.replacen(from, to, 1)).failures, [], "{file}: {from:?} -> {to:?}");
     }
+}
+
+/// A document with every example made wrong, and the lines on which each of them must then fail.
+fn all_wrong(text: &str) -> (String, Vec<std::ops::RangeInclusive<usize>>) {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut expected = Vec::new();
+    for fence in fences(text) {
+        let length = fence.text.lines().count();
+        // Lines count from 1, and the block begins with the line behind its opening.
+        let (first, last) = (fence.line, fence.line + length - 1);
+        match fence.language.as_str() {
+            "expr" => {
+                for (at, line) in lines.iter_mut().enumerate().take(last + 1).skip(first) {
+                    if line.trim().is_empty() || line.starts_with("# ") {
+                        continue;
+                    }
+                    *line = match line.split_once(" -> ") {
+                        Some((expression, _)) => format!("{expression} -> \"made wrong\""),
+                        None => line.replace("!! SYN", "!! SYN9"),
+                    };
+                    expected.push(at + 1..=at + 1);
+                }
+            }
+            "xml" if fence.option("bad").is_some() => {
+                lines[first - 1] = lines[first - 1].replace("bad=SYN", "bad=SYN9");
+                expected.push(first..=first);
+            }
+            "xml" | "json" => {
+                let cut = lines[last].trim_end().len() - 1;
+                lines[last].truncate(cut);
+                expected.push(first..=last + 1);
+            }
+            _ => {}
+        }
+    }
+    (lines.join("\n"), expected)
+}
+
+#[test]
+fn every_single_example_can_fail() {
+    let mut silent = Vec::new();
+    for (file, text) in Library::sources() {
+        let (wrong, expected) = all_wrong(text);
+        assert_eq!(expected.len(), prove(file, text).tried, "{file}: not every example was made wrong");
+        let failures = prove(file, &wrong).failures;
+        for lines in expected {
+            if !failures.iter().any(|failure| lines.contains(&failure.line)) {
+                silent.push(format!("{file}:{}", lines.start()));
+            }
+        }
+    }
+    assert!(silent.is_empty(), "made wrong and not found: {}", silent.join(" "));
 }
 
 /// What must not be missing: a tool description and a prompt name these.

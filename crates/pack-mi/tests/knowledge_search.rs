@@ -15,11 +15,8 @@ const QUESTIONS: &[(&str, &[&str], &str)] = &[
         &["synapse-mediator-expression-matrix:patterns", "synapse-mediator-expression-matrix:payloadfactory"],
         "",
     ),
-    (
-        "$ctx",
-        &["synapse-variable-resolution:overview", "synapse-edge-cases:expression_v1_v2_coexistence"],
-        "$ctx",
-    ),
+    ("$ctx", &["synapse-variable-resolution:overview"], "$ctx:x"),
+    ("$axis2", &["synapse-variable-resolution:overview", "synapse-variable-resolution:properties"], "$axis2"),
     ("toUpper", &["synapse-function-reference:string"], "toUpper"),
     ("subString", &["synapse-function-reference:string"], "subString"),
     ("substring end index", &["synapse-function-reference:string"], "subString"),

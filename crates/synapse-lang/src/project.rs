@@ -8,6 +8,7 @@ pub mod disk;
 mod facts;
 mod graph;
 mod index;
+pub mod pom;
 mod resources;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -142,6 +143,9 @@ pub struct Project {
     opaque: usize,
     dynamic: HashMap<RefKind, usize>,
     runtime: Option<Version>,
+    inherited: Option<Version>,
+    /// Connectors all of whose operations are known, by their prefix.
+    connectors: BTreeMap<String, BTreeSet<String>>,
     /// Who runs whom, and what is known about each; made when it is asked for.
     followed: OnceLock<Summaries>,
     /// How often something was changed, and how often a file was changed in what only itself can see.
@@ -290,10 +294,36 @@ impl Project {
         self.others.iter().map(String::as_str)
     }
 
-    /// The runtime: the one that was decided, else what the project says, when it does.
+    /// The runtime: the one that was decided, else what the project says, when it does, else what it inherits.
     #[must_use]
     pub fn runtime(&self) -> Option<Version> {
-        self.runtime.or_else(|| self.poms.values().find_map(|facts| facts.runtime))
+        // What the project itself says counts before what a module below it says.
+        let own = || self.poms.get("pom.xml").and_then(|facts| facts.runtime);
+        let any = || self.poms.values().find_map(|facts| facts.runtime);
+        self.runtime.or_else(own).or_else(any).or(self.inherited)
+    }
+
+    /// Notes the runtime that a build file above the project says, which counts when the project itself says none.
+    pub fn set_inherited_runtime(&mut self, runtime: Option<Version>) {
+        if self.inherited != runtime {
+            self.changes += 1;
+            self.inherited = runtime;
+        }
+    }
+
+    /// Notes connectors all of whose operations are known: by their prefix, the names without it. Operations that they
+    /// do not have are reported.
+    pub fn set_connectors(&mut self, connectors: BTreeMap<String, BTreeSet<String>>) {
+        if self.connectors != connectors {
+            self.changes += 1;
+            self.connectors = connectors;
+        }
+    }
+
+    /// The operations of a connector, when all of them are known.
+    #[must_use]
+    pub fn connector_operations(&self, prefix: &str) -> Option<&BTreeSet<String>> {
+        self.connectors.get(prefix)
     }
 
     /// Decides the runtime, whatever the project says.

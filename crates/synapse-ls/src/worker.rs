@@ -111,6 +111,7 @@ fn load(
     let mut paths = Vec::new();
     disk::walk(root, &mut paths)?;
     let mut project = Project::default();
+    project.set_inherited_runtime(disk::inherited_runtime(root));
     let (count, mut told) = (paths.len(), 0);
     for (done, path) in paths.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {

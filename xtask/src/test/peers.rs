@@ -1,4 +1,4 @@
-//! Foreign servers: other people's ideas of the wires that mica speaks.
+//! Foreign programs: other people's ideas of the wires that mica speaks, and of the languages that it writes.
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ pub(crate) fn add(parts: &mut Parts, asked: bool) {
         (Part::new("peer llama.cpp (server)", "MICA_PEER_LLAMA_PYTHON"), llama),
         (Part::new("peer llama.cpp (model)", "MICA_PEER_GGUF"), model),
         (Part::new("peer aimock", "MICA_PEER_AIMOCK"), aimock),
+        (Part::new("peer TypeScript", "MICA_PEER_TSC"), typescript),
         (Part::new("peer language server of JSON", "MICA_TEST_LANGUAGE_SERVER"), language_server),
     ];
     parts.set("MICA_TEST_PEERS", asked.then_some("1"));
@@ -65,7 +66,12 @@ fn model() -> Result<PathBuf> {
 
 /// A mock of the three wires, in JavaScript.
 fn aimock() -> Result<PathBuf> {
-    npm("", "aimock", "@copilotkit/aimock/dist/cli.js")
+    npm("", "javascript", "@copilotkit/aimock/dist/cli.js")
+}
+
+/// The TypeScript compiler.
+fn typescript() -> Result<PathBuf> {
+    npm("", "javascript", "typescript/bin/tsc")
 }
 
 /// A language server that is not ours.

@@ -109,6 +109,25 @@ impl Web {
         self.within(&host, cancel, work).await
     }
 
+    /// The text at an address that the settings name, which may be anywhere. Redirects are not followed.
+    ///
+    /// # Errors
+    /// [`WebError`] when there is none, or more of it than is taken.
+    pub async fn text_at(&self, address: &str, cancel: &CancellationToken) -> Result<String, WebError> {
+        let address = Address::parse(address)?;
+        let host = address.host().to_owned();
+        let answer = self.ask(Asking { address, headers: HeaderMap::new(), body: None }, cancel).await?;
+        if !answer.status.is_success() {
+            let reason = "nothing is there".to_owned();
+            return Err(WebError::Refused { service: host, status: answer.status.as_u16(), reason });
+        }
+        if answer.cut {
+            let reason = format!("it has more than {} bytes", self.limits.downloaded);
+            return Err(WebError::Broken { host, reason });
+        }
+        Ok(String::from_utf8_lossy(&answer.body).into_owned())
+    }
+
     async fn within<T>(
         &self,
         host: &str,

@@ -135,7 +135,7 @@ pub(super) struct Here {
 }
 
 impl Here {
-    fn new(values: &ShellValues, surroundings: &Surroundings) -> Result<Self> {
+    pub(super) fn new(values: &ShellValues, surroundings: &Surroundings) -> Result<Self> {
         let tier = match values.tier.as_deref() {
             None | Some("best") => None,
             Some(tier) => match tier.parse::<Tier>() {

@@ -123,7 +123,12 @@ impl Bounded {
                 let _ = writeln!(body, "[the section {} is left out: it needs MI {needs}]\n", section.name);
                 continue;
             }
-            let text = format!("{}\n", section.markdown());
+            let mut text = format!("{}\n", section.markdown());
+            if let (None, true, Some(needs)) =
+                (version, section.runtimes != reference.runtimes, section.runtimes.words())
+            {
+                text.insert_str(0, &format!("[the next section is true for MI {needs}]\n"));
+            }
             if self.text.len() + body.len() + text.len() + close.len() < MOST_BYTES {
                 body.push_str(&text);
                 any = true;

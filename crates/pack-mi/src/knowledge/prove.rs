@@ -91,7 +91,9 @@ pub fn prove(file: &str, text: &str) -> Proof {
             "json" => {
                 trial.counts();
                 if let Err(error) = serde_json::from_str::<serde_json::Value>(&fence.text) {
-                    trial.fails(error.line(), format!("the block is no JSON: {error}"));
+                    // What is missing at the end is missing on the last line.
+                    let line = error.line().min(fence.text.lines().count());
+                    trial.fails(line, format!("the block is no JSON: {error}"));
                 }
             }
             "" => trial.fails(0, "the block has no language; plain text is `text`".to_owned()),

@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Project;
+use super::pom::{self, Pom};
+use crate::model::Version;
 
 /// The largest file that is read; an artifact of this size is a mistake.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 /// How deep folders are followed.
 const DEEPEST: usize = 40;
+/// How many parents of a build file are followed.
+const MOST_PARENTS: usize = 10;
 
 /// The root of the project that a path lies in: the nearest folder above it that looks like one.
 #[must_use]
@@ -47,7 +51,37 @@ pub fn read(root: &Path) -> io::Result<Project> {
             project.mention(name);
         }
     }
+    project.set_inherited_runtime(inherited_runtime(root));
     Ok(project)
+}
+
+/// The build file of a folder and those it inherits from, as far as they are on this disk, the nearest first.
+#[must_use]
+pub fn poms(folder: &Path) -> Vec<(PathBuf, Pom)> {
+    let mut chain: Vec<(PathBuf, Pom)> = Vec::new();
+    let mut next = Some(folder.join("pom.xml"));
+    while let Some(path) = next.take().filter(|_| chain.len() <= MOST_PARENTS) {
+        let Some(found) = text(&path).and_then(|text| Pom::read(&text)) else { break };
+        // A build file that is not the named one is another project that happens to lie there.
+        let named = chain.last().and_then(|(_, child)| child.parent.as_ref());
+        if named.is_some_and(|named| Some(&named.artifact) != found.artifact.as_ref()) {
+            break;
+        }
+        let above = found.parent.as_ref().and_then(|parent| parent.path.as_deref());
+        next = above.and_then(|above| {
+            let above = path.parent()?.join(above);
+            Some(if above.is_dir() { above.join("pom.xml") } else { above })
+        });
+        chain.push((path, found));
+    }
+    chain
+}
+
+/// The runtime that the parents of a project's build file state.
+#[must_use]
+pub fn inherited_runtime(root: &Path) -> Option<Version> {
+    let chain: Vec<Pom> = poms(root).into_iter().map(|(_, pom)| pom).collect();
+    pom::runtime(&chain).map(|(version, _, _)| version)
 }
 
 /// The text of a file; nothing when it is too large or cannot be read. Bytes that are not UTF-8 become marks.

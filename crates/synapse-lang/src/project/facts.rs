@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::pom::{Pom, resolve};
 use crate::model::Version;
 use crate::syntax::{Document, Element};
 use crate::text::Span;
@@ -28,7 +29,7 @@ pub struct Facts {
 pub struct Connector {
     /// The artifact id: `mi-connector-http`.
     pub artifact: String,
-    /// The version, as written.
+    /// The version; as written when it refers to what is not in this file.
     pub version: String,
 }
 
@@ -38,21 +39,18 @@ pub(super) fn pom(text: &str) -> Facts {
     let Some(root) = document.root().filter(|root| root.local() == "project") else {
         return Facts::default();
     };
-    let properties = root.first("properties");
-    let property = |name: &str| properties.and_then(|list| list.first(name));
-    let stated = property("project.runtime.version").map(|one| (one, one.text().trim().to_owned()));
-    let image = || {
-        let one = property("dockerfile.base.image")?;
-        let tag = one.text().trim().rsplit_once(':').map(|(_, tag)| tag.to_owned())?;
-        Some((one, tag))
-    };
-    let runtime = stated.and_then(version).or_else(|| image().and_then(version));
+    let chain: Vec<Pom> = Pom::read(text).into_iter().collect();
+    let stated = super::pom::runtime(&chain).map(|(version, how, _)| (version, how.property()));
+    let runtime = stated.and_then(|(version, property)| {
+        let element = root.first("properties")?.first(property)?;
+        Some((version, element.content_span()?))
+    });
     let listed = || root.first("dependencies").into_iter().flat_map(|list| list.elements());
     let dependencies = listed();
     Facts {
         runtime: runtime.map(|(version, _)| version),
         runtime_span: runtime.map(|(_, span)| span),
-        connectors: dependencies.filter_map(connector).collect(),
+        connectors: dependencies.filter_map(|one| connector(one, &chain)).collect(),
         name: root.first("artifactId").map(|one| one.text().trim().to_owned()),
         has_foreign_artifacts: listed().any(is_foreign) || root.first("modules").is_some(),
         has_libraries: listed().any(|one| one.first("type").is_none_or(|kind| kind.text().trim() == "jar")),
@@ -71,15 +69,12 @@ fn is_foreign(dependency: Element<'_>) -> bool {
     })
 }
 
-fn version((element, text): (Element<'_>, String)) -> Option<(Version, Span)> {
-    Some((text.parse().ok()?, element.content_span()?))
-}
-
-fn connector(dependency: Element<'_>) -> Option<Connector> {
+fn connector(dependency: Element<'_>, chain: &[Pom]) -> Option<Connector> {
     let text = |name: &str| dependency.first(name).map(|one| one.text().trim().to_owned());
     let group = text("groupId")?;
     let is_connector = group == "org.wso2.integration.connector" || text("type").as_deref() == Some("zip");
     let (artifact, version) = (text("artifactId")?, text("version").unwrap_or_default());
+    let version = resolve(chain, &version).unwrap_or(version);
     is_connector.then_some(Connector { artifact, version })
 }
 

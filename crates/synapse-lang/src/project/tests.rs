@@ -130,3 +130,29 @@ fn contexts_carry_the_version_that_is_part_of_the_path() {
     check("context=\"/a\" version=\"1\" version-type=\"url\"", "/a/1");
     check("context=\"/{version}/a\" version=\"1\" version-type=\"context\"", "/1/a");
 }
+
+#[test]
+fn operations_that_a_connector_in_the_project_does_not_have_are_found() {
+    let flow = |operation: &str| {
+        format!(
+            "<sequence xmlns=\"http://ws.apache.org/ns/synapse\" name=\"Main\"><orders.{operation}/></sequence>"
+        )
+    };
+    let found = |project: &Project| -> Vec<String> {
+        let found = project.check_file("a.xml").into_iter().filter(|one| one.code.0 == 1104);
+        found.map(|one| one.message.to_string()).collect()
+    };
+    let mut project = Project::default();
+    project.set("a.xml", flow("fnd"));
+    assert_eq!(found(&project), Vec::<String>::new(), "nobody knows the connector");
+    let known = BTreeMap::from([("orders".to_owned(), BTreeSet::from(["find".to_owned()]))]);
+    let stamp = project.stamp("a.xml");
+    project.set_connectors(known.clone());
+    assert_eq!(found(&project), ["The orders connector has no operation fnd"]);
+    assert_ne!(project.stamp("a.xml"), stamp);
+    let stamp = project.stamp("a.xml");
+    project.set_connectors(known);
+    assert_eq!(project.stamp("a.xml"), stamp, "the same again changes nothing");
+    project.set("a.xml", flow("find"));
+    assert_eq!(found(&project), Vec::<String>::new());
+}

@@ -80,6 +80,12 @@ fn runtimes_count() {
     );
     check(
         &["a"],
+        None,
+        "<reference name=\"a\" tokens=\"16\">\n# T a\n\n## one\n\nFirst.\n\n\
+         [the next section is true for MI 4.4.0 or later]\n## two\n\nSecond.\n\n</reference>\n",
+    );
+    check(
+        &["a"],
         Some("4.3.0"),
         "<reference name=\"a\" tokens=\"16\">\n# T a\n\n## one\n\nFirst.\n\n\
          [the section two is left out: it needs MI 4.4.0 or later]\n\n</reference>\n",

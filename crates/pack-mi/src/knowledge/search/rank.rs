@@ -19,6 +19,8 @@ const PHRASE: f64 = 1.6;
 const FIRST_CELL: f64 = 0.9;
 /// What a row of a table counts more that is about the question and nothing else.
 const ONLY_CELL: f64 = 1.5;
+/// Bytes of a question that are read. Longer ones are pasted texts, whose beginning says what they are about.
+const LONGEST: usize = 1_000;
 /// What fits so much less well than the best row is no answer.
 const TAIL: f64 = 0.25;
 
@@ -58,6 +60,7 @@ impl Ranking {
 
     /// Rows that have any word of the question, the best first.
     pub(super) fn rank(&self, question: &str, rows: &[Row<'_>]) -> Vec<(usize, f64)> {
+        let question = question.get(..question.floor_char_boundary(LONGEST)).unwrap_or_default();
         let asked: Vec<(Term, f64)> = asked(question)
             .into_iter()
             .map(|term| {

@@ -90,6 +90,10 @@ fn end_word(word: &mut String, found: &mut Vec<Term>) {
     let lower = whole.to_lowercase();
     let compound = parts.len() > 1 || lower.chars().any(|letter| !letter.is_alphanumeric());
     if compound {
+        // `$ctx:name` is looked for as `$ctx`.
+        if let Some((scope, _)) = lower.split_once(':').filter(|(scope, _)| scope.starts_with('$')) {
+            found.push(Term { text: scope.to_owned(), exact: true });
+        }
         found.push(Term { text: lower, exact: true });
         let squashed: String = parts.concat();
         if parts.len() > 1 && found.last().is_none_or(|last| last.text != squashed) {
@@ -181,6 +185,7 @@ mod tests {
             ("FORCE_SC_ACCEPTED", &["=force_sc_accepted", "forcescaccepted", "forc", "sc", "accept"][..]),
             ("payloadFactory args", &["=payloadfactory", "payload", "factory", "arg"]),
             ("`$ctx`", &["=$ctx", "ctx"]),
+            ("$ctx:id", &["=$ctx", "=$ctx:id", "ctxid", "ctx", "id"]),
             ("integer + double", &["integer", "+", "doubl"]),
             ("media-type", &["=media-type", "mediatype", "media", "typ"]),
             ("uri.var.id.", &["=uri.var.id", "urivarid", "uri", "var", "id"]),

@@ -37,10 +37,17 @@ impl Rule for Operations {
             findings.report(INIT, element.name_span(), message);
             return;
         }
-        let Some(connector) = known(prefix) else { return };
-        if !connector.operations.contains(&operation) {
+        // What lies in the project is the connector that runs, whatever is known of others of its name.
+        let local = subject.project.and_then(|project| project.connector_operations(prefix));
+        let connector = known(prefix);
+        let names: Vec<&str> = match (local, connector) {
+            (Some(local), _) => local.iter().map(String::as_str).collect(),
+            (None, Some(connector)) => connector.operations.to_vec(),
+            (None, None) => return,
+        };
+        if !names.contains(&operation) {
             let message = format!("The {prefix} connector has no operation {operation}");
-            let meant = nearest(operation, connector.operations.iter().copied());
+            let meant = nearest(operation, names);
             let fix = meant.map(|meant| {
                 let names = [Some(element.name_span()), element.close_name_span()];
                 let edits = names.into_iter().flatten();
@@ -50,7 +57,10 @@ impl Rule for Operations {
             findings
                 .report(UNKNOWN, element.name_span(), message)
                 .fix_if(fix.filter(|_| element.prefix().is_none()));
-        } else if element.attribute("configKey").is_none() && !after_init(subject, placed, prefix) {
+        } else if connector.is_some()
+            && element.attribute("configKey").is_none()
+            && !after_init(subject, placed, prefix)
+        {
             let message = format!("<{}> needs a connection: configKey names the local entry", element.name());
             findings.report(CONNECTION, element.name_span(), message);
         }
