@@ -314,3 +314,37 @@ async fn the_wrapper_of_the_project_is_used_when_it_can_be() {
     let error = call(&runtime, BUILD, json!({})).await.unwrap_err();
     assert!(error.starts_with("There is no pom.xml in the project"), "{error}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn passwords_in_the_settings_of_maven_are_hidden_unless_a_person_says_otherwise() {
+    use std::os::unix::fs::PermissionsExt;
+    let stage = Stage::new();
+    if !stage.is_confined().await {
+        return;
+    }
+    stage.put("pom.xml", "<project/>");
+    let secret = stage::put(&stage.beside(".m2/settings.xml"), "<settings><!-- hunter2 --></settings>");
+    let script = format!(
+        "#!/bin/sh\necho \"called with $*\"\ncat {}\nfor one in \"$@\"; do case $one in /*) cat $one;; esac; done\nexit 0\n",
+        secret.display()
+    );
+    let wrapper = stage.put("mvnw", &script);
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for (reads, expected) in [(false, (false, true, true)), (true, (true, false, false))] {
+        let settings = RuntimeSettings {
+            user_settings: Some(secret.clone()),
+            reads_user_settings: reads,
+            ..stage.settings()
+        };
+        let text = call(&stage.runtime(settings), BUILD, json!({})).await.unwrap();
+        let log =
+            text.lines().find_map(|line| line.strip_prefix("[all output: ")).unwrap().trim_end_matches(']');
+        let printed = std::fs::read_to_string(log).unwrap();
+        let found = (
+            printed.contains("hunter2"),
+            printed.contains("<settings/>"),
+            text.contains("can hold passwords"),
+        );
+        assert_eq!(found, expected, "{text}\n{printed}");
+    }
+}
