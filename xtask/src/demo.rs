@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::process;
 
 pub(crate) const ABOUT: &str =
-    "watch mica find and fix a mistake in a small project; see `demo --help` for your own model";
+    "watch mica add to a small project and repair what its checks find; see `demo --help` for your own model";
 
 /// Builds and runs the demo, which takes all arguments. `demo wires` is the one of the provider layer.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {

@@ -3,6 +3,7 @@
 //! A test that needs a part finds it through an environment variable, and says that it is skipped when the variable
 //! is not set. Invariant: a part that is not ready has no variable, and a printed line says why.
 
+mod maven;
 mod parts;
 mod peers;
 mod venv;
@@ -22,7 +23,9 @@ Runs the documentation tests and then all other tests. Before that it sets up wh
 
   the official Python SDKs, which read from the scripted model (needs python3; required when CI=true)
   pytest-lsp, an independent client of the language server (needs python3)
-  --peers: foreign servers that mica reads from: a llama.cpp server with a small model (python3), aimock (npm)
+  Maven and plugins that work offline, for builds of Micro Integrator projects (Debian's packages; installed when run as root)
+  --peers: foreign servers that mica reads from: a llama.cpp server with a small model (python3), aimock, the TypeScript compiler
+  and a language server of JSON (npm)
 
 What cannot be set up is printed as SKIP with the reason, and the tests that need it are skipped.
 With arguments after `--` only the chosen tests run, without the documentation tests:
@@ -60,6 +63,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Part::new("client of language servers", "MICA_TEST_LSP_PYTHON"),
         venv::ensure("lsp", "requirements-lsp.txt"),
     );
+    parts.add(Part::new("Maven with plugins", "MICA_TEST_MAVEN"), maven::ensure());
     peers::add(&mut parts, with_peers);
     println!("\nSet-up:\n  ready test runner: {}\n{parts}", runner.name());
 

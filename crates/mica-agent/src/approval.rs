@@ -43,7 +43,7 @@ pub enum Verdict {
 /// A question to a person about one call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
-    /// The call as the model made it.
+    /// The call as it is meant: of the tool that would run, also when the model called it through another.
     pub call: ToolCall,
     /// The arguments it would run with.
     pub arguments: Value,

@@ -11,7 +11,7 @@ use crate::call::{INTERRUPTED, not_run};
 use crate::context::Context;
 use crate::guard;
 use crate::hooks::{Gated, Hooks};
-use crate::nearest::nearest;
+use crate::meant::Meant;
 use crate::proposal::Proposal;
 use crate::shown::Shown;
 use crate::tool::{Approval, Args, ToolSpec};
@@ -136,22 +136,24 @@ pub(crate) async fn pass(
 }
 
 async fn one(call: &ToolCall, cx: &Context, hooks: &dyn Hooks, cut: &CancellationToken) -> Place {
-    let Some(tool) = cx.tools.get(&call.name) else {
-        return Place::Item(Item::Settled(not_run(call, unknown(&call.name, cx))));
+    // From here on the call is what it means; the conversation keeps what was made.
+    let Meant { call, tool, args } = match cx.tools.meant(call) {
+        Ok(meant) => meant,
+        Err(meaningless) => {
+            return Place::Item(Item::Settled(not_run(&meaningless.call, meaningless.reason)));
+        }
     };
-    let args = match call.arguments.parse() {
-        Ok(args) => args,
-        Err(bad) => return Place::Item(Item::Settled(not_run(call, bad.for_model()))),
-    };
-    let (verdict, args) = judged(call, tool.spec(), args, cx, hooks, cut).await;
-    let prepared = Prepared { call: call.clone(), tool: tool.clone(), args };
+    let (verdict, args) = judged(&call, tool.spec(), args, cx, hooks, cut).await;
+    let prepared = Prepared { call, tool, args };
     match verdict {
         Verdict::Pass | Verdict::Offer { .. } | Verdict::Allow => Place::Item(Item::Run(prepared)),
-        Verdict::Deny { reason, .. } => Place::Item(Item::Settled(not_run(call, reason))),
+        Verdict::Deny { reason, .. } => Place::Item(Item::Settled(not_run(&prepared.call, reason))),
         Verdict::Ask { reason, rule, proposals } => {
             let preview = preview(&prepared, cut).await;
             let arguments = Value::Object(prepared.args.clone());
-            let ask = Ask::new(call.clone(), arguments, reason, rule).showing(preview).proposing(proposals);
+            let ask = Ask::new(prepared.call.clone(), arguments, reason, rule)
+                .showing(preview)
+                .proposing(proposals);
             Place::Asked(Box::new(ask), prepared)
         }
     }
@@ -167,17 +169,6 @@ async fn preview(prepared: &Prepared, cut: &CancellationToken) -> Option<Preview
             None
         }),
         () = tokio::time::sleep(guard::DEADLINE) => None,
-    }
-}
-
-/// What is said about a tool that is not there. The model has read the names; it is told the one it meant, or all.
-fn unknown(name: &str, cx: &Context) -> String {
-    match nearest(name, cx.tools.names()) {
-        Some(meant) => format!("There is no tool {name:?}. Did you mean {meant:?}? Nothing was done."),
-        None => {
-            let known: Vec<&str> = cx.tools.names().collect();
-            format!("There is no tool {name:?}. The tools are: {}. Nothing was done.", known.join(", "))
-        }
     }
 }
 

@@ -37,7 +37,7 @@ pub enum Recovery {
 
 /// A call at the gate.
 pub struct Gated<'a> {
-    /// The call as the model made it.
+    /// The call as it is meant, before any gate: of this tool, also when the model called it through another.
     pub call: &'a ToolCall,
     /// The tool.
     pub spec: &'a ToolSpec,
@@ -119,7 +119,8 @@ pub trait Hooks: Send + Sync {
         Ok(())
     }
 
-    /// After a call, before the model reads what it came to. `Err` of a tool is not passed here.
+    /// After a call, before the model reads what it came to. `Err` of a tool is not passed here. The call is the one that
+    /// was meant, as at the gate.
     async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
         let _ = (call, spec, output);
     }

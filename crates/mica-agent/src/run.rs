@@ -57,7 +57,11 @@ pub(crate) async fn begin(
     cx.tally = Tally::default();
     let is_kept = |stop| !matches!(stop, StopReason::Error | StopReason::Aborted);
     let words = |call: &ToolCall| guard::words_of(|| hooks.left(call)).unwrap_or_else(|| left.to_owned());
-    let left = cx.unanswered(is_kept).into_iter().map(|call| not_run(&call, words(&call)).result.into());
+    let unanswered = cx.unanswered(is_kept);
+    let left = unanswered.iter().map(|call| {
+        let call = cx.tools.as_meant(call);
+        not_run(&call, words(&call)).result.into()
+    });
     let joining = left.chain(input).collect();
     Run { cx, hooks, events, control, unfinished: 0 }.from(Begin::Input(joining)).await
 }
@@ -342,7 +346,8 @@ impl Run<'_> {
     /// Answers calls that are not run.
     async fn settle(&mut self, calls: &[ToolCall], reason: &str) -> Result<(), RunError> {
         for call in calls {
-            self.result(not_run(call, reason)).await?;
+            let settled = not_run(&self.cx.tools.as_meant(call), reason);
+            self.result(settled).await?;
         }
         Ok(())
     }
@@ -380,6 +385,7 @@ impl Run<'_> {
     /// Remembers which calls were made, so that repetition can be judged.
     fn note(&mut self, calls: &[ToolCall]) {
         for call in calls {
+            let call = self.cx.tools.as_meant(call);
             let mut hasher = DefaultHasher::new();
             (&call.name, call.arguments.text()).hash(&mut hasher);
             self.cx.tally.calls.push(hasher.finish());

@@ -1,5 +1,6 @@
 //! Tools: what a model can call, and what the engine must know to run them safely.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -34,6 +35,20 @@ pub trait Tool: Send + Sync {
     fn touches(&self, args: &Args) -> Vec<Resource> {
         let _ = args;
         Vec::new()
+    }
+
+    /// Tools that can be called besides those that the model is sent: through this one, or by their own names. The same
+    /// for as long as the tool lives.
+    fn behind(&self) -> &[Arc<dyn Tool>] {
+        &[]
+    }
+
+    /// The call that a call of this tool stands for: the name of the tool that does it, and its arguments. Gates, people,
+    /// hooks and events then see that call and its tool, as if the model had made it; only the conversation keeps the one
+    /// that was made. Asked whenever the call is looked at, so it only reads its arguments. `None`: it stands for itself.
+    fn stands_for(&self, args: &Args) -> Option<Result<(String, Args), ToolError>> {
+        let _ = args;
+        None
     }
 
     /// What a call would do, for a person who is asked about it. Only looks. `None`: its arguments say it all.

@@ -4,7 +4,6 @@
 
 mod support;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mica_agent::{Agent, Context};
@@ -12,9 +11,8 @@ use mica_ai::auth::NoCredential;
 use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
 use mica_ai::model::{Effort, ReasoningFacts, ReasoningStyle};
 use mica_ai::{Dialect, Model, Remote};
-use mica_testkit::{Call, Scenario, ScriptedTransport, Step, Turn, cache};
+use mica_testkit::{Call, Scenario, ScriptedTransport, Step, Turn, cache, prefix};
 use serde_json::json;
-use serde_json::value::RawValue;
 use support::{Journal, ended, says, tools};
 
 const TURNS: usize = 50;
@@ -70,24 +68,8 @@ async fn promise_4_the_window_only_grows_at_the_end() {
         let bodies: Vec<_> =
             transport.script().captured().into_iter().map(|captured| captured.body).collect();
         assert_eq!(bodies.len(), TURNS + 2, "{dialect}");
-        let parts: Vec<BTreeMap<String, &RawValue>> =
-            bodies.iter().map(|body| serde_json::from_slice(body).unwrap()).collect();
-        // On Responses and Chat the system prompt is the first of what grows, or a field of its own.
-        let grows = if dialect == Dialect::Responses { "input" } else { "messages" };
-        for (number, pair) in parts.windows(2).enumerate() {
-            for (name, part) in &pair[0] {
-                if name != grows {
-                    assert_eq!(part.get(), pair[1][name].get(), "{dialect}: {name} of request {number}");
-                }
-            }
-            let before = pair[0][grows].get().strip_suffix(']').unwrap();
-            let after = pair[1][grows].get();
-            assert!(
-                after.starts_with(before) && after.len() > before.len() + 1,
-                "{dialect}: request {number} is no prefix of the next\n{before}\n{after}"
-            );
-        }
-        assert!(parts[0].contains_key("tools"), "{dialect}");
-        assert!(String::from_utf8_lossy(&bodies[0]).contains("The things are small."), "{dialect}");
+        prefix::grows_at_the_end(dialect, &bodies).unwrap();
+        let first = String::from_utf8_lossy(&bodies[0]);
+        assert!(first.contains("\"tools\":[") && first.contains("The things are small."), "{dialect}");
     }
 }

@@ -171,7 +171,7 @@ impl WindowKeeper {
     async fn attach(&self, cx: &mut Context) -> Result<(), RunError> {
         let Some(turn) = &self.turn else { return Ok(()) };
         let Some((Message::User(newest), window)) = cx.messages.split_last() else { return Ok(()) };
-        let sections = turn(&ToolNames::new(cx.tools.names()));
+        let sections = turn(&ToolNames::new(cx.tools.callable()));
         let mut newest = newest.clone();
         if let Some(block) = context_block::attach(window, &sections, &mut newest) {
             let recorded = self.journal.attached(&newest.id, &block).await;
@@ -194,7 +194,7 @@ impl WindowKeeper {
             return Ok(Err(Stuck::NoProgress { count: in_a_row }));
         }
         let scale = self.state().scale(&cx.model);
-        let names = || ToolNames::new(cx.tools.names());
+        let names = || ToolNames::new(cx.tools.callable());
         let sections = self.turn.as_ref().map(|turn| turn(&names())).unwrap_or_default();
         let means = Means {
             sections: &sections,

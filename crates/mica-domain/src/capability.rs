@@ -21,6 +21,8 @@ pub struct Capability {
     pub summary: String,
     /// Global tools that are left out on this page.
     pub excludes: Vec<Exclude>,
+    /// Whether its tools are sent with every request, or listed and loaded when they are needed.
+    pub delivery: Delivery,
     /// Arguments that the domain may fill in when the model leaves them out. Nothing else is ever filled in.
     pub inputs: Vec<Input>,
 }
@@ -34,6 +36,7 @@ impl Capability {
             prompt: |_| None,
             summary: summary.into(),
             excludes: Vec::new(),
+            delivery: Delivery::Sent,
             inputs: Vec::new(),
         }
     }
@@ -52,12 +55,31 @@ impl Capability {
         self
     }
 
+    /// Keeps its tools out of every request: they are listed by name, and loaded when they are needed. For tools that most
+    /// conversations do without.
+    #[must_use]
+    pub fn deferred(mut self) -> Self {
+        self.delivery = Delivery::Deferred;
+        self
+    }
+
     /// Lets the domain fill in an argument.
     #[must_use]
     pub fn filling(mut self, tool: impl Into<String>, argument: impl Into<String>) -> Self {
         self.inputs.push(Input { tool: tool.into(), argument: argument.into() });
         self
     }
+}
+
+/// How the tools of a capability reach the model. Whatever it is, what they may do, who is asked and what is shown is the
+/// same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Delivery {
+    /// With every request.
+    #[default]
+    Sent,
+    /// By name, until they are needed ([`mica_tools::Deferred`]).
+    Deferred,
 }
 
 /// An argument of a tool that a domain may fill in.

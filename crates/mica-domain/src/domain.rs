@@ -58,6 +58,12 @@ pub trait Domain: Send + Sync {
         Vec::new()
     }
 
+    /// Kinds of subagents, as TOML: a table for each, by name, as `mica_tools::subagent::Profiles` reads it. They are laid
+    /// over those that come along, and a user's settings over them.
+    fn subagent_profiles(&self) -> Option<&str> {
+        None
+    }
+
     /// The prompt, from the tools that are really there.
     fn sections(&self, tools: &ToolNames, state: &State) -> Vec<Section> {
         let _ = (tools, state);

@@ -16,7 +16,7 @@ use crate::capability::{Capability, Input};
 use crate::domain::Domain;
 use crate::error::DomainError;
 use crate::memory::{Memory, Unreadable};
-use crate::resolve::{Resolved, arguments, is_on, resolve};
+use crate::resolve::{Resolved, arguments, is_on, resolve_deferring};
 use crate::state::{State, Surroundings};
 
 /// A domain as hooks of a run, with what it remembers.
@@ -157,8 +157,20 @@ impl DomainHooks {
     /// # Errors
     /// [`DomainError`]: mistakes in the domain.
     pub fn resolve(&self, keep: &dyn Fn(&ToolSpec) -> bool) -> Result<Resolved, DomainError> {
+        self.resolve_deferring(keep, &|_| false)
+    }
+
+    /// The same, with more tools deferred than the domain says.
+    ///
+    /// # Errors
+    /// [`DomainError`]: mistakes in the domain.
+    pub fn resolve_deferring(
+        &self,
+        keep: &dyn Fn(&ToolSpec) -> bool,
+        defers: &dyn Fn(&ToolSpec) -> bool,
+    ) -> Result<Resolved, DomainError> {
         let page = self.state().page.clone();
-        resolve(&self.parts().capabilities, page.as_deref(), keep)
+        resolve_deferring(&self.parts().capabilities, page.as_deref(), keep, defers)
     }
 
     /// What is true at the moment, as turn sections of a window.

@@ -6,7 +6,8 @@
 //! Its nouns: a [`Domain`] is what a product tells the engine, a [`Capability`] is a group of its tools on a [`Page`],
 //! [`resolve()`] chooses what a model gets, a [`Prompt`] says only what is true of it, [`Packs`] pick a domain for a folder,
 //! and [`DomainHooks`] ask it during a run. What is true of every pack that works in a folder is here too: [`Facts`] about
-//! where it runs, [`Instructions`] of the project, and [`advice`] about the tools that all packs have.
+//! where it runs, [`Instructions`] of the project, [`advice`] about the tools that all packs have, and what the user has
+//! open in an [`editor`].
 //!
 //! ```
 //! use mica_domain::{Domain, DomainHooks, Prompt, Section, State, Surroundings, Tier, ToolNames};
@@ -33,6 +34,7 @@
 pub mod advice;
 pub mod capability;
 pub mod domain;
+pub mod editor;
 pub mod error;
 pub mod facts;
 pub mod hooks;
@@ -46,7 +48,7 @@ pub mod resolve;
 pub mod section;
 pub mod state;
 
-pub use capability::{Capability, Exclude, Input};
+pub use capability::{Capability, Delivery, Exclude, Input};
 pub use domain::{Confidence, Domain, Remark};
 pub use error::DomainError;
 pub use facts::Facts;
@@ -57,6 +59,6 @@ pub use mica_context::section::ToolNames;
 pub use page::Page;
 pub use prompt::Prompt;
 pub use registry::Packs;
-pub use resolve::{Resolved, resolve};
+pub use resolve::{Resolved, resolve, resolve_deferring};
 pub use section::{Section, Tier};
 pub use state::{State, Surroundings};

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use mica_agent::{Tool, ToolSet, ToolSpec};
 use mica_context::section::ToolNames;
+use mica_tools::{Deferred, deferred};
 
-use crate::capability::{Capability, Exclude};
+use crate::capability::{Capability, Delivery, Exclude};
 use crate::error::DomainError;
 use crate::lint::named;
 use crate::page::Page;
@@ -18,7 +19,7 @@ use crate::page::Page;
 pub struct Resolved {
     /// The tools.
     pub tools: ToolSet,
-    /// Their names.
+    /// The names of all that can be called, those that are deferred among them.
     pub names: ToolNames,
     /// What the capabilities say, in their order.
     pub fragments: Vec<String>,
@@ -30,6 +31,9 @@ pub struct Resolved {
 
 /// Chooses the tools of a page.
 ///
+/// Those of deferred capabilities are put behind two tools that load and call them, and are listed in the last fragment;
+/// they are among the names, because they can be called. Where none are deferred, nothing is added.
+///
 /// A page that no capability is bound to has the global tools only, and so has no page. A tool of the page replaces a
 /// global one of the same name. `keep` has the last word on every tool: a mode, an organisation's settings.
 ///
@@ -40,32 +44,63 @@ pub fn resolve(
     page: Option<&str>,
     keep: &dyn Fn(&ToolSpec) -> bool,
 ) -> Result<Resolved, DomainError> {
+    resolve_deferring(capabilities, page, keep, &|_| false)
+}
+
+/// The same, with more tools that are deferred: those that `defers` picks, whatever their capability says.
+///
+/// # Errors
+/// As for [`resolve()`].
+pub fn resolve_deferring(
+    capabilities: &[Capability],
+    page: Option<&str>,
+    keep: &dyn Fn(&ToolSpec) -> bool,
+    defers: &dyn Fn(&ToolSpec) -> bool,
+) -> Result<Resolved, DomainError> {
     let here = |capability: &&Capability| matches!(&capability.page, Page::Named(name) if Some(name.as_str()) == page);
     let global = |capability: &&Capability| capability.page == Page::Global;
     let excludes: Vec<&Exclude> =
         capabilities.iter().filter(here).flat_map(|capability| &capability.excludes).collect();
 
     let mut chosen = by_name(capabilities.iter().filter(global))?;
-    chosen.retain(|_, tool| !excludes.iter().any(|exclude| exclude.covers(tool.spec())));
+    chosen.retain(|_, (tool, _)| !excludes.iter().any(|exclude| exclude.covers(tool.spec())));
     chosen.extend(by_name(capabilities.iter().filter(here))?);
-    chosen.retain(|_, tool| keep(tool.spec()));
+    chosen.retain(|_, (tool, _)| keep(tool.spec()));
 
-    let names: ToolNames = chosen.keys().copied().collect();
     let mut tools = ToolSet::default();
-    for tool in chosen.values() {
-        tools.add(Arc::clone(tool));
+    let mut later = Vec::new();
+    for (tool, delivery) in chosen.values() {
+        if *delivery == Delivery::Deferred || defers(tool.spec()) {
+            later.push(Arc::clone(tool));
+        } else {
+            tools.add(Arc::clone(tool));
+        }
     }
+    let deferred = Deferred::new(later);
+    for tool in deferred.tools() {
+        let name = &tool.spec().name;
+        if chosen.contains_key(name.as_str()) {
+            let page = page.map_or(Page::Global, Page::named);
+            return Err(DomainError::DuplicateTool { name: name.clone(), page });
+        }
+        tools.add(tool);
+    }
+    let names: ToolNames = tools.callable().collect();
     let active = || capabilities.iter().filter(|capability| global(capability) || here(capability));
     let universe = capabilities
         .iter()
         .flat_map(|capability| &capability.tools)
         .map(|tool| tool.spec().name.clone())
+        .chain([deferred::LOAD, deferred::CALL].map(str::to_owned))
         .collect();
     for capability in capabilities {
         inputs_exist(capability, capabilities)?;
     }
     Ok(Resolved {
-        fragments: active().filter_map(|capability| (capability.prompt)(&names)).collect(),
+        fragments: active()
+            .filter_map(|capability| (capability.prompt)(&names))
+            .chain(deferred.listing())
+            .collect(),
         // A capability none of whose tools are left can do nothing here.
         summaries: active()
             .filter(|capability| capability.tools.iter().any(|tool| names.has(&tool.spec().name)))
@@ -100,8 +135,11 @@ impl Resolved {
         texts: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<(), DomainError> {
         let fragments = self.fragments.iter().map(|text| ("of a capability", text.as_str()));
-        let descriptions =
-            self.tools.iter().map(|tool| (tool.spec().name.as_str(), tool.spec().description.as_str()));
+        let descriptions = self
+            .tools
+            .iter()
+            .chain(self.tools.behind())
+            .map(|tool| (tool.spec().name.as_str(), tool.spec().description.as_str()));
         for (id, text) in texts.into_iter().chain(fragments).chain(descriptions) {
             if let Some(tool) = named(text, &self.universe).find(|name| !self.names.has(name)) {
                 return Err(DomainError::UntrueText { text: id.to_owned(), tool: tool.to_owned() });
@@ -111,7 +149,22 @@ impl Resolved {
     }
 }
 
-type ByName<'a> = BTreeMap<&'a str, Arc<dyn Tool>>;
+impl Resolved {
+    /// A text without the lines that name a tool which is not there, for texts that are data: profiles of subagents, for
+    /// example, which are written for whatever tools there may be. A tool can be named as `[[tool]]`; then it is also known
+    /// for one where no capability has it.
+    pub fn truthful(&self, text: &str) -> String {
+        let marked = |line: &str| -> bool {
+            let mut names = line.split("[[").skip(1).filter_map(|rest| Some(rest.split_once("]]")?.0));
+            names.all(|name| self.names.has(name))
+        };
+        let is_true =
+            |line: &&str| marked(line) && named(line, &self.universe).all(|name| self.names.has(name));
+        text.lines().filter(is_true).collect::<Vec<_>>().join("\n").replace("[[", "`").replace("]]", "`")
+    }
+}
+
+type ByName<'a> = BTreeMap<&'a str, (Arc<dyn Tool>, Delivery)>;
 
 /// The tools of capabilities of one page. Two of the same name are a mistake: which one counts would be chance.
 fn by_name<'a>(capabilities: impl Iterator<Item = &'a Capability>) -> Result<ByName<'a>, DomainError> {
@@ -119,7 +172,7 @@ fn by_name<'a>(capabilities: impl Iterator<Item = &'a Capability>) -> Result<ByN
     for capability in capabilities {
         for tool in &capability.tools {
             let name = tool.spec().name.as_str();
-            if tools.insert(name, Arc::clone(tool)).is_some() {
+            if tools.insert(name, (Arc::clone(tool), capability.delivery)).is_some() {
                 return Err(DomainError::DuplicateTool {
                     name: name.to_owned(),
                     page: capability.page.clone(),

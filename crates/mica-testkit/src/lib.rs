@@ -38,6 +38,7 @@ mod http1;
 mod ids;
 mod model;
 mod pieces;
+pub mod prefix;
 pub mod preset;
 mod route;
 mod scenario;

@@ -9,7 +9,7 @@
 //! [`Shell`] runs commands on a [`Ground`]. [`Tasks`] are work that outlives the call that began it; [`TaskOutput`] and
 //! [`KillTask`] are the tools for them. On the web, [`web::WebFetch`] and [`web::WebSearch`] are the tools, and a
 //! [`web::Web`] is the way there. [`Todos`] is the list of a session, a [`Person`] is somebody who can be asked, and
-//! [`Planning`] is what plan mode needs.
+//! [`Planning`] is what plan mode needs. [`Deferred`] tools are listed and loaded instead of being sent with every request.
 //!
 //! ```
 //! use mica_agent::ToolSet;
@@ -32,6 +32,7 @@ pub mod arguments;
 pub mod ask_user_question;
 pub mod change;
 pub mod checkpoints;
+pub mod deferred;
 mod diff;
 pub mod digest;
 pub mod error;
@@ -57,9 +58,10 @@ mod open;
 mod pattern;
 pub mod pdf;
 pub mod person;
-mod plain;
+pub mod plain;
 pub mod plan;
 mod preview;
+pub mod redact;
 pub mod resolve;
 mod seen;
 pub mod shell;
@@ -84,6 +86,7 @@ use mica_agent::Tool;
 pub use ask_user_question::AskUserQuestion;
 pub use change::{Change, Changed};
 pub use checkpoints::Checkpoints;
+pub use deferred::Deferred;
 pub use digest::Digest;
 pub use error::FileError;
 pub use file_edit::FileEdit;
@@ -98,6 +101,7 @@ pub use limits::Limits;
 pub use list_dir::ListDir;
 pub use person::{Inquiry, Nobody, Person, Reply};
 pub use plan::{Modes, PlanGate, Planning, Plans};
+pub use redact::Redaction;
 pub use resolve::{Found, Place};
 pub use shell::{Ground, Shell, ShellSettings};
 pub use subagent::{CreateSubagent, Profile, Profiles, Subagent, Subagents};

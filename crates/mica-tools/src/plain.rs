@@ -12,7 +12,7 @@ const SEQUENCE: usize = 4 << 10;
 
 /// One stream of a program, made readable piece by piece.
 #[derive(Debug, Default)]
-pub(crate) struct Plain {
+pub struct Plain {
     /// The beginning of a letter whose end has not come yet.
     cut: Vec<u8>,
     /// The line so far.
@@ -41,7 +41,7 @@ enum State {
 
 impl Plain {
     /// What is readable now.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> String {
+    pub fn push(&mut self, bytes: &[u8]) -> String {
         let mut out = String::new();
         let joined;
         let mut rest = if self.cut.is_empty() {
@@ -72,7 +72,7 @@ impl Plain {
     }
 
     /// What is left at the end.
-    pub(crate) fn finish(&mut self) -> String {
+    pub fn finish(&mut self) -> String {
         let mut out = String::new();
         if !std::mem::take(&mut self.cut).is_empty() {
             self.sign(char::REPLACEMENT_CHARACTER, &mut out);

@@ -17,9 +17,9 @@ use async_trait::async_trait;
 use mica_agent::{Agent, RunId, ToolError};
 use mica_ai::id::CallId;
 
-pub use create::{CreateSubagent, NAME};
+pub use create::{CreateSubagent, NAME, sent};
 pub use fence::fenced;
-pub use profile::{ModelWish, Profile, ProfileError, Profiles, ToolWish};
+pub use profile::{BUILT_IN, Layer, ModelWish, Profile, ProfileError, Profiles, ToolWish};
 pub use report::{Report, changed_files};
 
 /// Puts subagents together.

@@ -51,6 +51,37 @@ pub(crate) fn names(text: &str) -> Variables {
     found
 }
 
+/// The assignments of a file, with their values without the quotes around them. For those who keep values from being told;
+/// what cannot be read as an assignment is left out.
+pub(crate) fn assignments(text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut open: Option<char> = None;
+    for line in text.lines() {
+        if let Some(quote) = open {
+            if let Some((_, value)) = found.last_mut() {
+                value.push('\n');
+                value.push_str(line);
+                if closes(line, quote) {
+                    open = None;
+                    value.truncate(value.trim_end().trim_end_matches(quote).len());
+                }
+            }
+            continue;
+        }
+        let line = line.trim_start_matches('\u{FEFF}').trim();
+        let plain = line.strip_prefix("export ").map_or(line, str::trim_start);
+        let Some((name, value)) = plain.split_once('=').filter(|(name, _)| is_name(name.trim_end())) else {
+            continue;
+        };
+        let value = value.trim();
+        let quote = value.chars().next().filter(|quote| ['"', '\'', '`'].contains(quote));
+        let inside = quote.map_or(value, |quote| value.get(1..).unwrap_or_default().trim_end_matches(quote));
+        found.push((name.trim_end().to_owned(), inside.to_owned()));
+        open = quote.filter(|quote| !closes(value.get(1..).unwrap_or(""), *quote));
+    }
+    found
+}
+
 /// Letters, digits and `_`, as variables are named. What is written otherwise may be half of a value.
 fn is_name(name: &str) -> bool {
     name.len() <= LONGEST

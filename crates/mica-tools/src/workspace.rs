@@ -126,7 +126,8 @@ impl Workspace {
         &self.seen
     }
 
-    pub(crate) fn journal(&self) -> &dyn Journal {
+    /// Who is told what changes.
+    pub fn journal(&self) -> &dyn Journal {
         &*self.journal
     }
 

@@ -19,7 +19,7 @@ use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable, PlanFolder};
 use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{RuleGate, RuleSet};
 use mica_policy::validate::SchemaGate;
-use mica_tools::{plan, subagent};
+use mica_tools::{Redaction, deferred, plan, subagent};
 
 use crate::approvals::KeptApprovals;
 use crate::equipment::people::People;
@@ -47,6 +47,8 @@ pub struct Shared {
     pub limits: Limits,
     /// What they take together.
     pub meter: Meter,
+    /// What takes values of secrets out of results.
+    pub redaction: Redaction,
     /// What tells the time.
     pub clock: Clock,
 }
@@ -80,6 +82,8 @@ impl Shared {
             Arc::new(ModeGate::new(self.mode.clone(), self.modes.clone(), own.plan_folder)),
             Arc::new(self.files.clone()),
         ];
+        // Before anybody keeps, shows or shortens what a call came to.
+        hooks.push(Arc::new(self.redaction.clone()));
         hooks.extend(own.equipment);
         hooks.push(Arc::new(RuleGate::new(self.rules.clone())));
         hooks.push(own.domain);
@@ -176,15 +180,17 @@ impl Default for Files {
         let named = NamedArguments::default()
             .reads("file_read", "path")
             .changes("file_write", "path")
-            .changes("file_edit", "path");
+            .changes("file_edit", "path")
+            .changes(pack_mi::apply_code_action::NAME, "path");
         Self { named }
     }
 }
 
 impl FileFacts for Files {
     fn of(&self, call: &ToolCall, result: &ToolResult) -> Vec<FileFact> {
+        let call = deferred::unwrapped(call);
         if call.name != subagent::NAME {
-            return self.named.of(call, result);
+            return self.named.of(&call, result);
         }
         let changed = subagent::changed_files(&result.content);
         changed.into_iter().map(|path| FileFact::Changed(path.display().to_string())).collect()

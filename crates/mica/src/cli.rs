@@ -358,6 +358,9 @@ pub struct RunFlags {
     /// What is printed
     #[arg(long, value_enum, value_name = "FORM")]
     pub output: Option<Output>,
+    /// Show what the model thinks as well, on standard error. The interactive mode does so anyway
+    #[arg(long)]
+    pub show_thinking: bool,
     /// Go on with the newest session of this folder
     #[arg(long = "continue", short = 'c', conflicts_with = "resume", global = true)]
     pub go_on: bool,

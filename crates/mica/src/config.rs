@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::cli::RunFlags;
+use crate::makes;
 use crate::surroundings::Surroundings;
 
 pub mod trust;
@@ -54,6 +55,9 @@ pub struct Values {
     /// Calls that never run.
     #[serde(default)]
     pub deny: Vec<String>,
+    /// Tools that are listed by name and loaded when they are needed, instead of being sent with every request.
+    #[serde(default)]
+    pub defer: Vec<String>,
     /// Ends of a run.
     #[serde(default)]
     pub limits: LimitValues,
@@ -69,6 +73,9 @@ pub struct Values {
     /// Commands that the model runs.
     #[serde(default)]
     pub shell: ShellValues,
+    /// Micro Integrator projects.
+    #[serde(default)]
+    pub mi: MiValues,
     /// A small model, for subagents that only look something up. The same as the other when absent.
     pub small_model: Option<String>,
     /// Subagents, over those that are built in.
@@ -166,6 +173,58 @@ pub struct ShellValues {
 /// What confines commands: the user's to say, not a project's.
 const CONFINING: [&str; 4] = ["tier", "network", "weak_network", "write"];
 
+/// Micro Integrator projects: what builds and runs them.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MiValues {
+    /// The folder of the Micro Integrator.
+    pub runtime: Option<String>,
+    /// The Java that builds and runs.
+    pub java_home: Option<String>,
+    /// Which Maven builds: `auto`, `mvn` or `wrapper`.
+    pub maven: Option<String>,
+    /// Whether builds may read Maven's settings of the user, which can hold passwords.
+    pub maven_settings: Option<bool>,
+    /// Where Maven keeps what it downloads.
+    pub maven_repository: Option<String>,
+    /// Hosts that builds reach.
+    #[serde(default)]
+    pub network: Vec<String>,
+    /// Seconds of a build at most.
+    pub build_timeout: Option<u64>,
+    /// Seconds that a start is waited for.
+    pub server_timeout: Option<u64>,
+    /// Seconds that a deployment is waited for.
+    pub deploy_timeout: Option<u64>,
+    /// Who logs in to the management API.
+    pub management_user: Option<String>,
+    /// The variable that their password is in.
+    pub management_password_env: Option<String>,
+    /// The management API, when it is elsewhere than its port says.
+    pub management_url: Option<String>,
+    /// Another language server that is asked about files.
+    pub language_server: Option<LanguageServerValues>,
+}
+
+/// Another language server.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LanguageServerValues {
+    /// The program and its arguments.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// What it is called in results.
+    pub name: Option<String>,
+    /// What it calls the language of files.
+    pub language: Option<String>,
+    /// Seconds that it has for a file.
+    pub timeout: Option<u64>,
+}
+
+/// What a server and builds may touch, and where passwords are: the user's to say.
+const CONFINING_MI: [&str; 6] =
+    ["runtime", "network", "maven_settings", "maven_repository", "management_password_env", "management_url"];
+
 /// What is kept for undo. What is 0 limits nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -211,12 +270,13 @@ impl Config {
                         ));
                     }
                 }
-                if let Some(Value::Table(shell)) = table.get_mut("shell") {
+                for (section, keys) in [("shell", &CONFINING[..]), ("mi", &CONFINING_MI)] {
+                    let Some(Value::Table(told)) = table.get_mut(section) else { continue };
                     let found: Vec<&str> =
-                        CONFINING.into_iter().filter(|key| shell.remove(*key).is_some()).collect();
+                        keys.iter().copied().filter(|key| told.remove(*key).is_some()).collect();
                     if !found.is_empty() {
                         config.notes.push(format!(
-                            "[shell] in {} says {}, which is not used: what confines commands is yours to say, in {}",
+                            "[{section}] in {} says {}, which is not used: what confines commands is yours to say, in {}",
                             project.display(),
                             found.join(" and "),
                             user.display()
@@ -263,6 +323,23 @@ impl Config {
             merge(&mut merged, &layer.table);
         }
         Values::deserialize(merged).context("the settings do not fit together")
+    }
+
+    /// The same, with what is said of subagents below all settings: what comes along, and what the pack brings. For
+    /// whoever explains it; those who use it lay the profiles over each other themselves.
+    ///
+    /// # Errors
+    /// Never, as tests see to.
+    pub fn with_subagents(mut self, wanted: Option<&str>, folder: &Path) -> Result<Self> {
+        let mut below = vec![("built in".to_owned(), mica_tools::subagent::BUILT_IN)];
+        below.extend(
+            makes::profiles_of(wanted, folder).map(|(pack, text)| (format!("the pack {pack}"), text)),
+        );
+        for (position, (source, text)) in below.into_iter().enumerate() {
+            let table = Table::from_iter([("subagents".to_owned(), Value::Table(parse(text, &source)?))]);
+            self.layers.insert(position, Layer { source, table });
+        }
+        Ok(self)
     }
 
     /// What each layer says of a key, the weakest first. The last one counts.

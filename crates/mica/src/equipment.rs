@@ -15,7 +15,7 @@ use mica_context::{Clock, SpillFolder};
 use mica_domain::{Capability, Page};
 use mica_policy::Mode;
 use mica_policy::mode::{Cell, Exception, ModeSwitch};
-use mica_tools::{TaskLimits, Tasks, Workspace, kill_task, task_output, task_tools};
+use mica_tools::{Ground, TaskLimits, Tasks, Workspace, kill_task, task_output, task_tools};
 
 use crate::approvals::KeptApprovals;
 use crate::cli::RunFlags;
@@ -54,6 +54,8 @@ pub struct Equipment {
     pub tasks: Tasks,
     /// Who is told what happens.
     pub listeners: Vec<Arc<dyn Listener>>,
+    /// Where programs run.
+    pub ground: Arc<dyn Ground>,
 }
 
 /// Makes tools for a subagent that works in this workspace, and what belongs to them beside the gates that hold for all.
@@ -98,6 +100,7 @@ impl Equipment {
     /// Settings that do not fit.
     pub fn find(outfit: &Outfit<'_>, notices: &mut Vec<String>) -> Result<Self> {
         let tasks = outfit.tasks();
+        let ground = shell::ground(outfit.values, outfit.surroundings)?;
         let mut equipment = Self {
             capabilities: vec![background(&tasks)],
             hooks: Vec::new(),
@@ -106,9 +109,10 @@ impl Equipment {
             anew: Vec::new(),
             tasks,
             listeners: Vec::new(),
+            ground: Arc::clone(&ground) as Arc<dyn Ground>,
         };
         let parts = [
-            shell::equip(outfit, &equipment.tasks)?,
+            shell::equip(outfit, &equipment.tasks, &ground)?,
             outfit.people.part(),
             web::equip(outfit.values, outfit.surroundings, notices)?,
         ];

@@ -1,11 +1,13 @@
 //! What a domain is made from, so that it can be made again for another model.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
-use mica_agent::{ToolSet, ToolSpec};
+use mica_agent::ToolSpec;
 use mica_ai::endpoint::Choice;
-use mica_domain::{Capability, Domain, DomainHooks, Facts, Instructions, Packs, Prompt, Trust};
+use mica_domain::{Capability, Domain, DomainHooks, Facts, Instructions, Packs, Prompt, Resolved, Trust};
+use mica_policy::rules::Rule;
 use mica_tools::{Sight, Workspace};
 use pack_code::CodePack;
 use pack_mi::MiPack;
@@ -28,6 +30,10 @@ pub struct Makes {
     mi: Arc<Mi>,
     /// The pack that was asked for.
     wanted: Option<String>,
+    /// Whether the folder is of Micro Integrator projects. Looked at once: it takes a walk.
+    is_mi: OnceLock<bool>,
+    /// Tools that are listed and loaded instead of being sent with every request.
+    defers: Vec<Rule>,
 }
 
 impl Makes {
@@ -36,13 +42,7 @@ impl Makes {
     /// # Errors
     /// Instructions that cannot be read.
     #[allow(clippy::disallowed_methods, reason = "the binary knows what day it is")]
-    pub fn find(
-        workspace: Workspace,
-        equipment: Vec<Capability>,
-        mi: Mi,
-        values: &Values,
-        surroundings: &Surroundings,
-    ) -> Result<Self> {
+    pub fn find(workspace: Workspace, mi: Mi, values: &Values, surroundings: &Surroundings) -> Result<Self> {
         let folder = &surroundings.folder;
         let facts = Facts {
             folder: folder.clone(),
@@ -53,7 +53,18 @@ impl Makes {
         // What a project says to agents is fenced as its words, and needs no more trust than its files do.
         let instructions = Instructions::read(folder, Trust::Trusted, INSTRUCTIONS)?;
         let wanted = values.pack.clone();
-        Ok(Self { workspace, equipment, facts, instructions, mi: Arc::new(mi), wanted })
+        let defers = values.defer.iter().map(|tools| deferring(tools)).collect::<Result<_>>()?;
+        let equipment = Vec::new();
+        Ok(Self {
+            workspace,
+            equipment,
+            facts,
+            instructions,
+            mi: Arc::new(mi),
+            wanted,
+            is_mi: OnceLock::new(),
+            defers,
+        })
     }
 
     /// The domain for a model.
@@ -67,12 +78,28 @@ impl Makes {
             .with(self.equipment.clone());
         let mut packs = Packs::default().with(Arc::new(code));
         // Most folders are none of its own, and then it is not made.
-        if self.wanted.is_some() || MiPack::claims(&self.facts.folder).is_some() {
+        let is_mi = || *self.is_mi.get_or_init(|| MiPack::claims(&self.facts.folder).is_some());
+        if self.wanted.is_some() || is_mi() {
             let mi = MiPack::new(&self.workspace, sight, facts, instructions, self.mi.checker().clone());
-            let mi = mi.with(self.mi.capabilities(&self.workspace)).with(self.equipment.clone());
+            let mi = mi
+                .with(self.mi.capabilities(&self.workspace))
+                .with(self.equipment.clone())
+                .with_second_opinion(self.mi.second_opinion().cloned());
             packs = packs.with(Arc::new(mi));
         }
         packs.pick(self.wanted.as_deref(), &self.facts.folder).context("the pack cannot be used")
+    }
+
+    /// With tools that depend on where the agent runs.
+    #[must_use]
+    pub fn equipped(mut self, equipment: Vec<Capability>) -> Self {
+        self.equipment = equipment;
+        self
+    }
+
+    /// What the pack of Micro Integrator projects can do here.
+    pub fn mi(&self) -> &Mi {
+        &self.mi
     }
 
     /// The folder that tools work in.
@@ -89,6 +116,8 @@ impl Makes {
             instructions: self.instructions.clone(),
             mi: Arc::clone(&self.mi),
             wanted: self.wanted.clone(),
+            is_mi: self.is_mi.clone(),
+            defers: self.defers.clone(),
         }
     }
 
@@ -96,9 +125,34 @@ impl Makes {
     ///
     /// # Errors
     /// Mistakes in the domain.
-    pub fn texts(domain: &DomainHooks, keep: &dyn Fn(&ToolSpec) -> bool) -> Result<(ToolSet, Prompt)> {
-        let tools = domain.resolve(keep)?;
+    pub fn texts(
+        &self,
+        domain: &DomainHooks,
+        keep: &dyn Fn(&ToolSpec) -> bool,
+    ) -> Result<(Resolved, Prompt)> {
+        let defers = |spec: &ToolSpec| self.defers.iter().any(|tools| tools.names(&spec.name));
+        let tools = domain.resolve_deferring(keep, &defers)?;
         let prompt = Prompt::of(&*domain.domain(), &tools, &domain.snapshot())?;
-        Ok((tools.tools, prompt))
+        Ok((tools, prompt))
     }
+}
+
+/// The pack that a session of this folder has, by name, and the subagents that it brings; none when it brings none. For
+/// whoever only wants to know, without making it.
+pub fn profiles_of(wanted: Option<&str>, folder: &Path) -> Option<(&'static str, &'static str)> {
+    let is_mi = match wanted {
+        Some(wanted) => wanted == MiPack::NAME,
+        None => MiPack::claims(folder).is_some(),
+    };
+    is_mi.then_some((MiPack::NAME, MiPack::PROFILES))
+}
+
+/// Which tools are deferred.
+fn deferring(tools: &str) -> Result<Rule> {
+    let rule: Rule = tools.parse().context("the setting `defer` is wrong")?;
+    anyhow::ensure!(
+        rule.is_of_tools(),
+        "the setting `defer` takes names of tools, without arguments: {tools:?} has some"
+    );
+    Ok(rule)
 }

@@ -30,7 +30,8 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     let listener: Option<Arc<dyn Listener>> = match output {
         Output::Text => {
             let colour = std::io::stderr().is_terminal() && surroundings.variable("NO_COLOR").is_none();
-            Some(TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Reader))
+            let audience = if flags.show_thinking { Audience::Person } else { Audience::Reader };
+            Some(TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, audience))
         }
         Output::StreamJson => Some(lines.clone()),
         Output::Json => None,

@@ -1,5 +1,6 @@
 //! What a run looks like to whoever watches it, and what was found in files.
 
+pub mod checks;
 pub mod findings;
 pub mod inquiry;
 pub mod json;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
 use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
+use mica_domain::editor;
 use mica_policy::mode::Mode;
 use mica_session::entry::Body;
 use mica_session::undo::Way;
@@ -36,11 +37,15 @@ enum Method {
     Prompt {
         text: String,
         #[serde(default)]
+        context: Option<InFront>,
+        #[serde(default)]
         id: Value,
     },
     /// Say something that joins before the next model call.
     Steer {
         text: String,
+        #[serde(default)]
+        context: Option<InFront>,
         #[serde(default)]
         id: Value,
     },
@@ -48,11 +53,15 @@ enum Method {
     FollowUp {
         text: String,
         #[serde(default)]
+        context: Option<InFront>,
+        #[serde(default)]
         id: Value,
     },
     /// Cut what is under way and say something instead.
     Interrupt {
         text: String,
+        #[serde(default)]
+        context: Option<InFront>,
         #[serde(default)]
         id: Value,
     },
@@ -177,6 +186,24 @@ enum Method {
         #[serde(default)]
         id: Value,
     },
+}
+
+/// What the user has in front of them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InFront {
+    /// The file that is open, relative to the folder.
+    open_file: Option<String>,
+    /// The text that is selected in it.
+    selection: Option<String>,
+}
+
+impl From<InFront> for mica_domain::Surroundings {
+    fn from(told: InFront) -> Self {
+        let facts = [(editor::OPEN_FILE, told.open_file), (editor::SELECTION, told.selection)];
+        let said = |(name, fact): (&str, Option<String>)| Some((name.to_owned(), Value::String(fact?)));
+        Self { page: None, facts: facts.into_iter().filter_map(said).collect() }
+    }
 }
 
 /// The questions that are open, as they were told.
@@ -396,17 +423,17 @@ impl Desk<'_> {
             Method::Prompt { id, .. } | Method::Resume { id, .. } if self.running => {
                 (id, Err(mica_agent::Busy.into()))
             }
-            Method::Prompt { text, id } => {
-                let work = work.clone();
-                return self.start(id, async move { work.prompt(&text).await });
+            Method::Prompt { text, context, id } => {
+                let (work, here) = (work.clone(), context.unwrap_or_default().into());
+                return self.start(id, async move { work.prompt_from(&text, &here).await });
             }
             Method::Resume { decisions, id } => {
                 let (work, answers) = (work.clone(), Decisions(decisions));
                 return self.start(id, async move { work.resume_waiting(answers).await });
             }
-            Method::Steer { text, id } => (id, done(work.agent.steer(text))),
-            Method::FollowUp { text, id } => (id, done(work.agent.follow_up(text))),
-            Method::Interrupt { text, id } => (id, done(work.agent.interrupt(text))),
+            Method::Steer { text, context, id } => (id, self.say(context, || work.agent.steer(text))),
+            Method::FollowUp { text, context, id } => (id, self.say(context, || work.agent.follow_up(text))),
+            Method::Interrupt { text, context, id } => (id, self.say(context, || work.agent.interrupt(text))),
             Method::Abort { id } => {
                 work.agent.abort();
                 (id, Ok(json!({})))
@@ -456,6 +483,19 @@ impl Desk<'_> {
             Method::Fork { entry, id } => (id, tokio::task::block_in_place(|| self.fork(entry.as_deref()))),
         };
         self.answer(&id, answer);
+    }
+
+    /// Says something to a run that goes on. What is in front of the user is known before: what is said may join at once.
+    /// Left out, it is as it was.
+    fn say(
+        &self,
+        context: Option<InFront>,
+        say: impl FnOnce() -> Result<(), mica_agent::queue::Full>,
+    ) -> Result<Value> {
+        if let Some(told) = context {
+            self.work.domain.message(&told.into());
+        }
+        done(say())
     }
 
     /// Runs in a task of its own. The answer comes when the run ends.

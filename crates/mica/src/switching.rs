@@ -18,7 +18,6 @@ use mica_tools::subagent::ModelWish;
 use crate::cli::RunFlags;
 use crate::config::Values;
 use crate::keeping::Keeper;
-use crate::makes::Makes;
 use crate::reach::{self, Reach};
 use crate::work::Work;
 
@@ -177,7 +176,7 @@ impl Work {
         let swapped = self.agent.with(|cx| -> Result<()> {
             let before = self.domain.domain();
             self.domain.rebuild(pack);
-            let kept = Makes::texts(&self.domain, &|_| true).and_then(|texts| {
+            let kept = self.makes.texts(&self.domain, &|_| true).and_then(|texts| {
                 if let Some(keeper) = &self.keeper {
                     let change = models.reach.change(&choice, models.effort.clone());
                     keeper.set(Body::ModelChange(change)).context("the session cannot be written")?;
@@ -193,7 +192,7 @@ impl Work {
             };
             cx.provider = models.means.provider(&choice);
             cx.model = choice.model.clone();
-            cx.tools = tools;
+            cx.tools = tools.tools;
             cx.system = prompt.system();
             self.window.model_changed();
             *models.current.lock().unwrap_or_else(PoisonError::into_inner) = choice;

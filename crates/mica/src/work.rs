@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
-use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings};
+use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings, Tool};
 use mica_ai::usage::Usd;
 use mica_context::spill::SpillLimits;
 use mica_context::{Clock, SpillFolder, WindowKeeper};
@@ -14,7 +14,8 @@ use mica_policy::budget::{Budget, Limits, Meter};
 use mica_policy::mode::{ModeSwitch, ModeTable};
 use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
-use mica_tools::{Checkpoints, Person, Tasks, Workspace};
+use mica_tools::{Checkpoints, Person, Profiles, Redaction, Tasks, Workspace};
+use pack_mi::apply_code_action;
 
 use crate::approvals::KeptApprovals;
 use crate::approvals::project::ProjectFile;
@@ -25,7 +26,7 @@ use crate::config::Values;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
-use crate::equipment::subagents::{Base, Crew};
+use crate::equipment::subagents::{self, Base, Crew};
 use crate::equipment::{Equipment, Outfit, of_commands};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
@@ -53,6 +54,8 @@ pub struct Work {
     pub window: Arc<WindowKeeper>,
     /// What it does together with a person.
     pub people: Arc<People>,
+    /// The kinds of subagents that there are.
+    profiles: Arc<Profiles>,
     /// What a person should know about how it began.
     pub notices: Arc<[String]>,
     /// The model it asks, and those it could.
@@ -138,11 +141,20 @@ impl Work {
             logs,
             clock: Arc::clone(&clock),
         };
-        let mi = Mi::find(&outfit)?;
         let mut equipment = Equipment::find(&outfit, &mut notices)?;
-        let crew = Crew::equip(&mut equipment, values)?;
-        let Equipment { capabilities, hooks: equipped, exceptions, polls, anew, tasks, listeners: hearing } =
-            equipment;
+        let mi = Mi::find(&outfit, &mut equipment)?;
+        let makes = Makes::find(workspace.clone(), mi, values, surroundings)?;
+        let crew = Crew::equip(&mut equipment, values, makes.pack(&choice)?.subagent_profiles())?;
+        let Equipment {
+            capabilities,
+            hooks: equipped,
+            exceptions,
+            polls,
+            anew,
+            tasks,
+            listeners: hearing,
+            ..
+        } = equipment;
         let shared = Shared {
             mode: mode.clone(),
             modes: exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except),
@@ -155,11 +167,14 @@ impl Work {
             people: Arc::clone(&people),
             limits: limits(values),
             meter: Meter::default(),
+            redaction: Redaction::new(&surroundings.folder),
             clock,
         };
-        let makes = Arc::new(Makes::find(workspace, capabilities, mi, values, surroundings)?);
+        let plain = Settings { max_output: values.max_output, effort, cache_key: None };
+        makes.mi().ready(&models, &shared, plain.clone());
+        let makes = Arc::new(makes.equipped(capabilities));
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
-        let (tools, prompt) = Makes::texts(&domain, &|_| true)?;
+        let (tools, prompt) = makes.texts(&domain, &|_| true)?;
         let window = shared.window(&domain, keeper.as_ref(), Some(undoing.clone()));
 
         let mut context = Context::new(provider, Arc::clone(&choice.model));
@@ -168,7 +183,7 @@ impl Work {
             effort,
             cache_key: keeper.as_ref().map(|keeper| keeper.session().header().id.to_string()),
         };
-        context.tools = tools;
+        context.tools = tools.tools;
         context.system = prompt.system();
         if let Some(keeper) = &keeper {
             context.messages = window::restore(&keeper.session().live()?);
@@ -203,7 +218,7 @@ impl Work {
             approver,
             gates: equipped,
             anew,
-            settings: Settings { max_output: values.max_output, effort, cache_key: None },
+            settings: plain,
             relay: agent.relay(),
         });
         Ok(Self {
@@ -213,6 +228,7 @@ impl Work {
             approvals,
             window,
             people,
+            profiles: Arc::new(crew.profiles().clone()),
             notices: notices.into(),
             models,
             domain,
@@ -229,7 +245,15 @@ impl Work {
     /// # Errors
     /// When a run goes on already, or a suspension cannot be kept.
     pub async fn prompt(&self, text: &str) -> Result<Outcome> {
-        self.domain.message(&mica_domain::Surroundings::default());
+        self.prompt_from(text, &mica_domain::Surroundings::default()).await
+    }
+
+    /// As [`Work::prompt`], from a user with something in front of them.
+    ///
+    /// # Errors
+    /// As [`Work::prompt`].
+    pub async fn prompt_from(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Outcome> {
+        self.domain.message(here);
         self.undoing.begins(self.session_id().as_deref(), text);
         let outcome = self.agent.prompt(text).await?;
         self.ended(outcome).await
@@ -330,18 +354,22 @@ impl Work {
         }
     }
 
+    /// The kinds of subagents that there are, for people.
+    pub fn agents(&self) -> String {
+        subagents::listing(&self.profiles)
+    }
+
     /// What the model can call.
     pub async fn tools(&self) -> String {
+        let line = |tool: &Arc<dyn Tool>, mark: &str| {
+            let spec = tool.spec();
+            let first = spec.description.split_inclusive(". ").next().unwrap_or_default();
+            format!("{:<12} {mark}{}", spec.name, shorten(first.trim(), 80))
+        };
         let list = |cx: &mut Context| {
-            cx.tools
-                .iter()
-                .map(|tool| {
-                    let spec = tool.spec();
-                    let first = spec.description.split_inclusive(". ").next().unwrap_or_default();
-                    format!("{:<12} {}", spec.name, shorten(first.trim(), 80))
-                })
-                .collect::<Vec<_>>()
-                .join("\n")
+            let sent = cx.tools.iter().map(|tool| line(tool, ""));
+            let deferred = cx.tools.behind().map(|tool| line(tool, "(deferred) "));
+            sent.chain(deferred).collect::<Vec<_>>().join("\n")
         };
         self.agent.with(list).await.unwrap_or_else(|busy| busy.to_string())
     }
@@ -398,7 +426,7 @@ fn limits(values: &Values) -> Limits {
 fn file_gate(approvals: &KeptApprovals, surroundings: &Surroundings) -> FileGate {
     let place = shell_rules::place(surroundings);
     let gate = FileGate::new(place, approvals.approvals().clone());
-    gate.tool("file_write", "path").tool("file_edit", "path")
+    gate.tool("file_write", "path").tool("file_edit", "path").tool(apply_code_action::NAME, "path")
 }
 
 fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Result<RuleSet> {
@@ -407,6 +435,7 @@ fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Resu
         .path("file_read", "path")
         .path("file_write", "path")
         .path("file_edit", "path")
+        .path(apply_code_action::NAME, "path")
         .host("web_fetch", "url")
         .text("web_search", "query");
     let mut rules = RuleSet::new(subjects);

@@ -41,6 +41,9 @@ fn steady(shown: &str) -> String {
         if line.starts_with("Done in ") {
             return "Done in … s: 1 file changed, and nothing is left running.".to_owned();
         }
+        if line.starts_with("No findings in ") {
+            return "No findings in … files.".to_owned();
+        }
         if line.len() == 36 && line.matches('-').count() == 4 {
             return "…".to_owned();
         }
@@ -62,16 +65,25 @@ async fn the_demo_shows_the_whole_job() {
     assert_eq!(shown.lines().find(wide), None, "rows fit on a terminal");
     assert!(!shown.contains('\x1b'), "no colour where nobody watches");
     for expected in [
-        "\n● Search files pattern=HTTP_SC\n",
+        "\n~ I need to see how the API answers today, before I add to it.\n",
         "\n● Read file path=src/main/wso2mi/artifacts/apis/OrdersAPI.xml\n",
-        "\nmica: file_edit src/main/wso2mi/artifacts/sequences/OrderNotFound.xml (+1 -1) needs an approval: ",
-        "\n$ mica --continue --yes\n● Edit file path=src/main/wso2mi/artifacts/sequences/OrderNotFound.xml ",
-        "\n-    <property name=\"HTTP_SC\" value=\"200\" scope=\"axis2\" type=\"STRING\"/>\n+    <property name=\"HTTP_SC\" \
-         value=\"404\" scope=\"axis2\" type=\"STRING\"/>\n",
-        "\n…     now      4  A missing order is answered with 200. Find out why, an…\n",
-        "\n> …  mica      `OrderNotFound.xml` answers 404 now.",
-        "\n$ mica --resume … -p \"Does anything else use what you changed?\"\n",
-        "\nOnly `OrdersAPI.xml` uses it, in the filter behind the call to the store.",
+        "\nmica: file_edit src/main/wso2mi/artifacts/apis/OrdersAPI.xml (+25 -0) needs an approval: ",
+        "\n$ mica --show-thinking --continue --yes\n● Edit file path=src/main/wso2mi/artifacts/apis/OrdersAPI.xml …\n\
+         ✗ line 26 SYN0401: `and` and `or` bind tighter than comparisons, so this…\n\
+         ✗ line 29 SYN0201: \"payload.price * payload.count\" is read as XPath here…\n\
+         ! line 33 SYN0502: <send> without an endpoint sends the request back to this…\n",
+        "\n● Repair path=src/main/wso2mi/artifacts/apis/OrdersAPI.xml\n\
+         ! line 33 SYN0502: <send> without an endpoint sends the request back to this…\n",
+        "\n● Repair path=src/main/wso2mi/artifacts/apis/OrdersAPI.xml code=SYN0502\n✓ checked, nothing wrong\n",
+        "\n+            <filter xpath=\"${(payload.price > 0) and (payload.count > 0)}\">\n",
+        "\n+                              expression=\"${payload.price * payload.count}\"/>\n",
+        "\n+                    <property name=\"HTTP_SC\" value=\"400\" scope=\"axis2\"/>\n+                    <respond/>\n",
+        "\n$ mica check\nNo findings in ",
+        "\n$ mica undo --dry-run\nwould undo run …\n  restore     src/main/wso2mi/artifacts/apis/OrdersAPI.xml\n",
+        "\n…     now      6  Add POST /orders: check price and count, answer 201.\n",
+        "\n> …  mica      `POST /orders` is there: ",
+        "\n$ mica --resume … -p \"And when the store is down?\"\n",
+        "\nThen `StoreFault` answers 502, as it does for `GET`: both resources use it.\n",
         "\nDone in … s: 1 file changed, and nothing is left running.\n",
     ] {
         assert!(shown.contains(expected), "{expected:?} is not in:\n{shown}");
@@ -92,8 +104,11 @@ async fn the_demo_shows_the_whole_job() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_configured_model_is_asked_as_mica_would() {
-    let says = ["It is the sequence.", "Nothing else does."];
-    let scenario = says.iter().fold(Scenario::new(), |all, text| all.turn(Turn::new().text(*text)));
+    // It changes nothing at first, and wants to later: the demo takes whatever a model does.
+    let write = serde_json::json!({ "path": "notes.md", "content": "StoreFault answers.\n" });
+    let scenario = Scenario::new()
+        .turn(Turn::new().text("It is there already."))
+        .turn(Turn::new().text("I note that.").call("file_write", write));
     let server = ScriptedServer::start(scenario).await.unwrap();
     let url = server.url("/v1");
     let environment = [("MICA_LOCAL_BASE_URL", url.as_str()), ("MICA_MODEL", "my-model")];
@@ -104,7 +119,11 @@ async fn a_configured_model_is_asked_as_mica_would() {
         "{shown}"
     );
     assert!(
-        shown.contains("\n2. Nothing needed an approval.\n") && shown.contains("\nNothing else does.\n"),
+        shown.contains("\n2. Nothing needed an approval.\n")
+            && shown.contains("\n3. What changed in the files.\nnothing\n")
+            && shown.contains("\n$ mica undo --dry-run\n")
+            && shown.contains("\nI note that.\n")
+            && shown.contains(" s: 0 files changed, and nothing is left running.\n"),
         "{shown}"
     );
     assert_eq!(server.captured().len(), 2);

@@ -17,6 +17,7 @@ mod language {
     mod check;
     mod expr;
     mod fix;
+    mod knowledge;
     mod layout;
     mod reading;
     mod sample;

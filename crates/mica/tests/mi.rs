@@ -67,6 +67,8 @@ struct Said {
     thinks: Option<String>,
     says: Option<String>,
     calls: Vec<Called>,
+    /// An error of the provider instead of an answer, by its name in the testkit.
+    error: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -101,6 +103,9 @@ async fn play(name: &str) {
     let job: Job = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(!job.about.is_empty(), "{name} says what it shows");
     let turn = |said: &Said| {
+        if let Some(error) = &said.error {
+            return Turn::error(error.as_str().into());
+        }
         let mut turn = Turn::new();
         turn = said.thinks.iter().fold(turn, Turn::thinking);
         turn = said.says.iter().fold(turn, Turn::text);
@@ -276,12 +281,27 @@ macro_rules! jobs {
 }
 
 jobs!(
+    invented_mediator,
+    uninitialised_variable,
+    task_without_message,
+    connection_entry,
+    registry_resource_without_file,
+    redo_of_an_undo,
+    undo_after_a_failed_run,
+    quota_is_exhausted,
+    several_projects,
+    instructions_of_the_project,
+    broken_xml,
+    runtime_unknown,
+    secrets_stay_secret,
     rest_api_with_backend,
     trap_send_for_respond,
     trap_text_plus_number,
     trap_missing_scope,
     trap_expression_as_literal,
+    looks_it_up,
     precedence,
+    reference_needs_a_newer_runtime,
     soap_to_json,
     older_runtime,
     data_service_extension,
@@ -292,4 +312,6 @@ jobs!(
     renamed_sequence_is_noticed,
     connector_is_looked_up_and_added,
     connector_removed_and_undone,
+    data_mapper,
+    data_mapper_undone,
 );

@@ -10,6 +10,8 @@
 
 #[path = "person/asking.rs"]
 mod asking;
+#[path = "person/checks.rs"]
+mod checks;
 #[path = "person/delegates.rs"]
 mod delegates;
 #[path = "person/inquiries.rs"]

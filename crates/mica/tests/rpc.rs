@@ -278,3 +278,121 @@ async fn promise_8_a_program_undoes_and_redoes() {
     pipe.send(r#"{"id": 7, "method": "redo"}"#).await;
     pipe.expect(&json!({ "id": 7, "error": { "message": "…" } })).await;
 }
+
+/// The same as for a plain call: who answers over the pipe needs to know nothing of how it was called.
+#[tokio::test]
+async fn a_deferred_call_that_waits_is_answered_over_the_pipe() {
+    let deferred = SCENARIO.replace(
+        r#"name = "file_write", args = { path = "a.txt", content = "mica\n" }"#,
+        r#"name = "call_tool", args = { name = "file_write", arguments = { path = "a.txt", content = "mica\n" } }"#,
+    );
+    let (folder, server) = with(&deferred).await;
+    let settings = folder.path().join("home/config");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("config.toml"), "defer = [\"file_write\"]\n").unwrap();
+    let waits = mica(&folder, &server, &["-p", "write a.txt"]).stdin(Stdio::null()).output().await.unwrap();
+    assert_eq!(waits.status.code(), Some(4));
+    let mut pipe = Pipe::open(mica(&folder, &server, &["rpc", "--continue"]));
+    pipe.send(r#"{"id": 1, "method": "state"}"#).await;
+    let asks = json!([{
+        "call": { "id": "call_1", "name": "file_write" },
+        "arguments": { "path": "a.txt", "content": "mica\n" },
+        "preview": { "kind": "diff", "title": "a.txt" },
+    }]);
+    pipe.expect(&json!({ "id": 1, "result": { "running": false, "asks": asks } })).await;
+    pipe.send(r#"{"id": 2, "method": "resume", "decisions": [{"call": "call_1", "shown": "ba88d0d9da0b90f368abba1104f44ea2", "answer": "allow"}]}"#).await;
+    pipe.expect(&json!({ "event": { "type": "call_start", "tool": "file_write", "label": "Write file" } }))
+        .await;
+    pipe.expect(&json!({ "id": 2, "result": { "outcome": "completed" } })).await;
+    assert_eq!(std::fs::read_to_string(folder.path().join("project/a.txt")).unwrap(), "mica\n");
+}
+
+const TALK: &str = r#"
+name = "talk"
+[[turns]]
+steps = [{ text = "One." }]
+[[turns]]
+steps = [{ text = "Two." }]
+[[turns]]
+steps = [{ text = "Three." }]
+[[turns]]
+steps = [{ text = "Four." }]
+[[turns]]
+steps = [{ call = { id = "write", name = "file_write", args = { path = "a.txt", content = "x" } } }]
+[[turns]]
+steps = [{ text = "Six." }]
+[[turns]]
+steps = [{ text = "Seven." }]
+"#;
+
+/// What the newest user message of each request says about the editor.
+fn about_the_editor(server: &ScriptedServer) -> Vec<String> {
+    let said = |request: &mica_testkit::Captured| {
+        let messages = request.json["messages"].as_array().unwrap().clone();
+        let newest = messages.iter().rev().find(|message| message["role"] == "user").unwrap().to_string();
+        let at = newest.find("<section id=\\\"editor\\\"");
+        let tail = at.map_or("", |at| &newest[at..]);
+        let end = tail.find("</section>").or(tail.find("/>")).unwrap_or(0);
+        tail[..end].replace("\\\"", "'").replace("\\n", "|")
+    };
+    server.captured().iter().map(said).collect()
+}
+
+#[tokio::test]
+async fn what_a_client_tells_of_its_editor_is_told_once_and_taken_back() {
+    // Any pack hears of it: the folder with a project of Micro Integrator, and one without.
+    for is_mi in [false, true] {
+        let (folder, server) = with(TALK).await;
+        if is_mi {
+            std::fs::create_dir_all(folder.path().join("project/src/main/wso2mi/artifacts")).unwrap();
+        }
+        let mut pipe = Pipe::open(mica(&folder, &server, &["rpc"]));
+        let open = r#""context": {"open_file": "apis/A.xml", "selection": "<call/>"}"#;
+        for (id, context) in [
+            (1, format!(", {open}")),
+            (2, format!(", {open}")),
+            (3, r#", "context": {"open_file": "b"}"#.into()),
+            (4, String::new()),
+        ] {
+            pipe.send(&format!(r#"{{"id": {id}, "method": "prompt", "text": "Go on."{context}}}"#)).await;
+            pipe.expect(&json!({ "id": id, "result": { "outcome": "completed" } })).await;
+        }
+        // What is said to a run that goes on tells it too; said without, everything is as it was.
+        pipe.send(r#"{"id": 5, "method": "prompt", "text": "Write."}"#).await;
+        let asked = pipe.expect(&json!({ "event": { "type": "approval_asked" } })).await;
+        pipe.send(&format!(r#"{{"id": 6, "method": "steer", "text": "Look.", {open}}}"#)).await;
+        pipe.expect(&json!({ "id": 6, "result": {} })).await;
+        pipe.send(r#"{"id": 7, "method": "steer", "text": "And go on."}"#).await;
+        pipe.expect(&json!({ "id": 7, "result": {} })).await;
+        let shown = asked["event"]["ask"]["shown"].as_str().unwrap();
+        pipe.send(&format!(
+            r#"{{"id": 8, "method": "approve", "decisions": [{{"call": "write", "shown": "{shown}", "answer": "allow"}}]}}"#
+        ))
+        .await;
+        pipe.expect(&json!({ "id": 8, "result": {} })).await;
+        pipe.expect(&json!({ "id": 5, "result": { "outcome": "completed" } })).await;
+        let told = "<section id='editor'>|The user has apis/A.xml open.|Selected there:|<call/>|";
+        assert_eq!(
+            about_the_editor(&server),
+            [
+                told,
+                "",
+                "<section id='editor'>|The user has b open.|",
+                "<section id='editor' state='gone'",
+                "",
+                told,
+                ""
+            ]
+        );
+
+        pipe.send(r#"{"id": 9, "method": "prompt", "text": "x", "context": {"opened": "a"}}"#).await;
+        let refused = pipe.expect(&json!({ "id": 9, "error": {} })).await;
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(
+            message.starts_with(
+                "this is no request: unknown field `opened`, expected `open_file` or `selection`"
+            ),
+            "{message}"
+        );
+    }
+}

@@ -13,6 +13,8 @@ mod stage;
 mod background;
 #[path = "subagents/history.rs"]
 mod history;
+#[path = "subagents/packs.rs"]
+mod packs;
 #[path = "subagents/people.rs"]
 mod people;
 #[path = "subagents/work.rs"]
@@ -74,6 +76,15 @@ fn text(content: &Value) -> String {
             parts.collect::<Vec<_>>().join("\n")
         }
     }
+}
+
+/// The system prompt of a request.
+fn system(request: &Value) -> String {
+    let messages = request["messages"].as_array().unwrap();
+    let system = messages
+        .iter()
+        .filter(|message| ["system", "developer"].contains(&message["role"].as_str().unwrap()));
+    system.map(|message| text(&message["content"])).collect::<Vec<_>>().join("\n\n")
 }
 
 /// What the user said last in a request.

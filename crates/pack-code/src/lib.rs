@@ -23,7 +23,10 @@ mod prompt;
 
 use std::path::Path;
 
-use mica_domain::{Capability, Confidence, Domain, Facts, Instructions, Page, Section, State, ToolNames};
+use mica_domain::{
+    Capability, Confidence, Domain, Facts, Instructions, Page, Section, State, Surroundings, Tier, ToolNames,
+    editor,
+};
 use mica_tools::{Sight, Workspace, file_tools};
 
 /// The coding agent.
@@ -67,5 +70,20 @@ impl Domain for CodePack {
 
     fn sections(&self, tools: &ToolNames, _: &State) -> Vec<Section> {
         prompt::sections(tools, &self.facts, &self.instructions)
+    }
+
+    fn turn(&self, tools: &ToolNames, state: &State) -> Vec<Section> {
+        let mut sections = self.sections(tools, state);
+        sections.retain(|section| section.tier == Tier::Turn);
+        // Not among the sections, whose words are held to the tools that are there: these are the user's.
+        sections.push(editor::section(state));
+        sections
+    }
+
+    fn apply_context(&self, state: &mut State, surroundings: &Surroundings) {
+        if surroundings.page.is_some() {
+            state.page.clone_from(&surroundings.page);
+        }
+        editor::keep(state, surroundings);
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use mica_domain::{Section, State, Tier};
-use serde_json::Value;
+use mica_domain::{Section, State, Tier, editor};
+use synapse_lang::model::Version;
 use synapse_lang::project::{Project, disk};
 
 use crate::checking::Checker;
@@ -14,26 +14,35 @@ use crate::checking::Checker;
 const FILES: usize = 50;
 /// Characters of the whole section.
 const CHARACTERS: usize = 10_000;
-/// Characters of a selection that the client tells.
-const SELECTION: usize = 4_000;
 
-/// Where a client says which file is open.
-pub(crate) const OPEN_FILE: &str = "open_file";
-/// Where it says what is selected in it.
-pub(crate) const SELECTED: &str = "selection";
-
-/// The sections, in the order from what changes least.
+/// The sections, in the order from what changes least. The project is looked at once for all of them.
 pub(crate) fn sections(checker: &Checker, state: &State) -> Vec<Section> {
+    let seen = checker.with_project(|project| Seen {
+        runtime: project.runtime(),
+        connectors: connectors(project),
+        folders: tree(project),
+    });
     vec![
-        Section::new("runtime", Tier::Turn, runtime(checker)),
-        Section::new("connectors", Tier::Turn, connectors(checker)),
-        Section::new("project", Tier::Turn, structure(checker)),
-        Section::new("editor", Tier::Turn, editor(state)),
+        Section::new("runtime", Tier::Turn, runtime(checker, seen.as_ref())),
+        Section::new("connectors", Tier::Turn, seen.as_ref().map_or("", |seen| &seen.connectors)),
+        Section::new(
+            "project",
+            Tier::Turn,
+            seen.map_or_else(String::new, |seen| structure(checker, &seen.folders)),
+        ),
+        editor::section(state),
     ]
 }
 
+/// What is so of a project.
+struct Seen {
+    runtime: Option<Version>,
+    connectors: String,
+    folders: Vec<(String, Vec<String>)>,
+}
+
 /// Which runtime the project is built for.
-fn runtime(checker: &Checker) -> String {
+fn runtime(checker: &Checker, seen: Option<&Seen>) -> String {
     let roots = checker.roots_below();
     let modules = match roots.as_slice() {
         [] | [_] => String::new(),
@@ -42,10 +51,10 @@ fn runtime(checker: &Checker) -> String {
             several.iter().map(|root| below(checker.top(), root)).collect::<Vec<_>>().join(", ")
         ),
     };
-    match (checker.root(), checker.runtime()) {
-        (None, _) => "No Micro Integrator project was found in this folder.".to_owned(),
-        (Some(_), Some(version)) => format!("The project is built for Micro Integrator {version}.{modules}"),
-        (Some(_), None) => format!(
+    match seen.map(|seen| seen.runtime) {
+        None => "No Micro Integrator project was found in this folder.".to_owned(),
+        Some(Some(version)) => format!("The project is built for Micro Integrator {version}.{modules}"),
+        Some(None) => format!(
             "The project's pom.xml does not say which runtime it is built for (project.runtime.version). Files are checked \
              as for the newest one.{modules}"
         ),
@@ -53,22 +62,20 @@ fn runtime(checker: &Checker) -> String {
 }
 
 /// The connectors that are there to be used.
-fn connectors(checker: &Checker) -> String {
-    let listed = checker.with_project(|project| {
-        let mut listed: Vec<String> = project
-            .poms()
-            .flat_map(|(_, facts)| &facts.connectors)
-            .map(|one| format!("{} {}", one.artifact, one.version))
-            .collect();
-        let zips = project.other_files().filter(|path| is_connector_zip(path));
-        listed.extend(zips.filter_map(|path| path.rsplit('/').next()).map(str::to_owned));
-        listed.sort();
-        listed.dedup();
-        listed
-    });
-    match listed {
-        Some(listed) if !listed.is_empty() => format!("Connectors of this project: {}.", listed.join(", ")),
-        _ => String::new(),
+fn connectors(project: &Project) -> String {
+    let mut listed: Vec<String> = project
+        .poms()
+        .flat_map(|(_, facts)| &facts.connectors)
+        .map(|one| format!("{} {}", one.artifact, one.version))
+        .collect();
+    let zips = project.other_files().filter(|path| is_connector_zip(path));
+    listed.extend(zips.filter_map(|path| path.rsplit('/').next()).map(str::to_owned));
+    listed.sort();
+    listed.dedup();
+    if listed.is_empty() {
+        String::new()
+    } else {
+        format!("Connectors of this project: {}.", listed.join(", "))
     }
 }
 
@@ -77,11 +84,9 @@ fn is_connector_zip(path: &str) -> bool {
 }
 
 /// The files of the project, by folder.
-fn structure(checker: &Checker) -> String {
-    let Some(root) = checker.root() else { return String::new() };
-    let listing = checker.with_project(tree);
-    let Some(folders) = listing.filter(|folders| !folders.is_empty()) else { return String::new() };
-    let (shown, more) = capped(&folders);
+fn structure(checker: &Checker, folders: &[(String, Vec<String>)]) -> String {
+    let Some(root) = checker.root().filter(|_| !folders.is_empty()) else { return String::new() };
+    let (shown, more) = capped(folders);
     let mut text = format!("Files of {}:", place(checker.top(), &root));
     for (folder, files) in shown {
         let folder = if folder.is_empty() { "./" } else { folder };
@@ -136,21 +141,6 @@ fn capped(folders: &[(String, Vec<String>)]) -> (Vec<(&str, Vec<String>)>, usize
         shown.push((folder.as_str(), listed));
     }
     (shown, more)
-}
-
-/// What the user has in front of them, when the client tells.
-fn editor(state: &State) -> String {
-    let word = |name: &str| state.kept.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let mut text = String::new();
-    if let Some(file) = word(OPEN_FILE) {
-        let _ = write!(text, "The user has {file} open.");
-    }
-    if let Some(selected) = word(SELECTED) {
-        let kept: String = selected.chars().take(SELECTION).collect();
-        let note = if kept.len() < selected.len() { "\n[… cut …]" } else { "" };
-        let _ = write!(text, "\nSelected there:\n{kept}{note}");
-    }
-    text.trim().to_owned()
 }
 
 fn cut(text: String) -> String {

@@ -32,6 +32,7 @@ pub mod project;
 mod prompt;
 pub mod runtime;
 pub mod scaffold;
+pub mod second_opinion;
 pub mod validate_code;
 
 use std::path::{Path, PathBuf};
@@ -41,13 +42,14 @@ use async_trait::async_trait;
 use mica_agent::Tool;
 use mica_domain::{
     Capability, Confidence, Domain, Facts, Instructions, Page, Remark, Section, State, Surroundings,
-    ToolNames,
+    ToolNames, editor,
 };
 use mica_tools::{Sight, Workspace, file_tools};
 use synapse_lang::project::disk;
 
 pub use apply_code_action::ApplyCodeAction;
 pub use checking::Checker;
+pub use second_opinion::SecondOpinion;
 pub use validate_code::ValidateCode;
 
 use checking::Report;
@@ -58,11 +60,15 @@ pub struct MiPack {
     facts: Facts,
     instructions: Instructions,
     checker: Checker,
+    second: Option<SecondOpinion>,
 }
 
 impl MiPack {
     /// The name of the pack.
     pub const NAME: &str = "mi";
+
+    /// The kinds of subagents that it brings.
+    pub const PROFILES: &str = include_str!("profiles.toml");
 
     /// An agent for a workspace. The checker is of the same folder.
     pub fn new(
@@ -77,17 +83,27 @@ impl MiPack {
             Arc::new(ValidateCode::new(workspace, &checker)),
             Arc::new(ApplyCodeAction::new(workspace, &checker)),
         ];
+        let runtime = checker.clone();
+        let references = knowledge::tools(Arc::new(move || runtime.runtime()));
         let capabilities = vec![
             Capability::new(Page::Global, "reads, searches and changes the files of the project", files),
+            Capability::new(Page::Global, "looks up Synapse and Micro Integrator in references", references),
             Capability::new(Page::Global, "checks Synapse artifacts and repairs them", checks),
         ];
-        Self { capabilities, facts, instructions, checker }
+        Self { capabilities, facts, instructions, checker, second: None }
     }
 
     /// With more that it can do: what depends on where the agent runs.
     #[must_use]
     pub fn with(mut self, more: impl IntoIterator<Item = Capability>) -> Self {
         self.capabilities.extend(more);
+        self
+    }
+
+    /// With another language server that is asked about what was written.
+    #[must_use]
+    pub fn with_second_opinion(mut self, second: Option<SecondOpinion>) -> Self {
+        self.second = second;
         self
     }
 
@@ -115,6 +131,10 @@ impl Domain for MiPack {
         self.capabilities.clone()
     }
 
+    fn subagent_profiles(&self) -> Option<&str> {
+        Some(Self::PROFILES)
+    }
+
     fn sections(&self, tools: &ToolNames, _: &State) -> Vec<Section> {
         prompt::sections(tools, self.checker.runtime(), &self.facts, &self.instructions)
     }
@@ -129,12 +149,7 @@ impl Domain for MiPack {
         if surroundings.page.is_some() {
             state.page.clone_from(&surroundings.page);
         }
-        for name in [context::OPEN_FILE, context::SELECTED] {
-            match surroundings.facts.get(name) {
-                Some(told) => drop(state.kept.insert(name.to_owned(), told.clone())),
-                None => drop(state.kept.remove(name)),
-            }
-        }
+        editor::keep(state, surroundings);
     }
 
     async fn after_write(&self, files: &[PathBuf], _: &State) -> Option<Remark> {
@@ -143,11 +158,21 @@ impl Domain for MiPack {
         let checking = tokio::task::spawn_blocking(move || {
             let checked = checker.changed(&files);
             let report = Report { files: &checked, can_apply };
-            (!checked.is_empty()).then(|| Remark { text: report.text(), checks: Some(report.checks()) })
+            let remark =
+                (!checked.is_empty()).then(|| Remark { text: report.text(), checks: Some(report.checks()) });
+            (remark, checked)
         });
-        match checking.await {
-            Ok(remark) => remark,
-            Err(error) => Some(Remark::from(format!("The check of what was written broke: {error}."))),
+        let (mut remark, checked) = match checking.await {
+            Ok(done) => done,
+            Err(error) => {
+                return Some(Remark::from(format!("The check of what was written broke: {error}.")));
+            }
+        };
+        if let (Some(second), Some(remark)) = (&self.second, &mut remark)
+            && let Some(more) = second.about(&checked).await
+        {
+            remark.text = format!("{}\n{more}", remark.text.trim_end());
         }
+        remark
     }
 }

@@ -6,6 +6,8 @@
 use mica_domain::{Facts, Instructions, Section, Tier, ToolNames, advice};
 use synapse_lang::model::Version;
 
+use crate::knowledge;
+
 const IDENTITY: &str = include_str!("prompt/identity.md");
 const WORKFLOW: &str = include_str!("prompt/workflow.md");
 const SYNAPSE: &str = include_str!("prompt/synapse.md");
@@ -13,6 +15,7 @@ const EXPRESSIONS: &str = include_str!("prompt/expressions.md");
 const OLDER: &str = include_str!("prompt/older.md");
 const CONNECTORS: &str = include_str!("prompt/connectors.md");
 const DEBUGGING: &str = include_str!("prompt/debugging.md");
+const REFERENCES: &str = include_str!("prompt/references.md");
 const LAYOUT: &str = include_str!("prompt/layout.md");
 
 /// The sections, from the tools that are really there.
@@ -43,6 +46,10 @@ pub(crate) fn sections(
                 true_lines(if modern { EXPRESSIONS } else { OLDER }, tools),
             ),
         ]);
+    }
+    if tools.has("load_context_reference") {
+        let text = format!("{}\n\n{}", true_lines(REFERENCES, tools), knowledge::index(runtime).trim_end());
+        sections.push(Section::new("references", Tier::Org, text));
     }
     sections.push(Section::new("instructions", Tier::Org, instructions.text()));
     sections

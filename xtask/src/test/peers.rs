@@ -1,4 +1,4 @@
-//! Foreign servers: other people's ideas of the wires that mica speaks.
+//! Foreign programs: other people's ideas of the wires that mica speaks, and of the languages that it writes.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,12 @@ type SetUp = fn() -> Result<PathBuf>;
 
 /// Adds the foreign servers: set up when they are asked for, listed as left out otherwise.
 pub(crate) fn add(parts: &mut Parts, asked: bool) {
-    let peers: [(Part, SetUp); 3] = [
+    let peers: [(Part, SetUp); 4] = [
         (Part::new("peer llama.cpp (server)", "MICA_PEER_LLAMA_PYTHON"), llama),
         (Part::new("peer llama.cpp (model)", "MICA_PEER_GGUF"), model),
         (Part::new("peer aimock", "MICA_PEER_AIMOCK"), aimock),
+        (Part::new("peer TypeScript", "MICA_PEER_TSC"), typescript),
+        (Part::new("peer language server of JSON", "MICA_TEST_LANGUAGE_SERVER"), language_server),
     ];
     parts.set("MICA_TEST_PEERS", asked.then_some("1"));
     for (part, set_up) in peers {
@@ -64,9 +66,24 @@ fn model() -> Result<PathBuf> {
 
 /// A mock of the three wires, in JavaScript.
 fn aimock() -> Result<PathBuf> {
-    let lists = workspace::root().join("xtask").join("peers");
-    let folder = workspace::target().join("peers").join("aimock");
-    let program = folder.join("node_modules").join("@copilotkit").join("aimock").join("dist").join("cli.js");
+    npm("", "javascript", "@copilotkit/aimock/dist/cli.js")
+}
+
+/// The TypeScript compiler.
+fn typescript() -> Result<PathBuf> {
+    npm("", "javascript", "typescript/bin/tsc")
+}
+
+/// A language server that is not ours.
+fn language_server() -> Result<PathBuf> {
+    npm("language-server", "language-server", "vscode-langservers-extracted/bin/vscode-json-language-server")
+}
+
+/// A program out of what npm installs from a list of xtask/peers.
+fn npm(list: &str, name: &str, program: &str) -> Result<PathBuf> {
+    let lists = workspace::root().join("xtask").join("peers").join(list);
+    let folder = workspace::target().join("peers").join(name);
+    let program = folder.join("node_modules").join(program);
     let stamp = Stamp {
         file: folder.join("package-lock.stamp"),
         wanted: workspace::read(&lists.join("package-lock.json"))?,
@@ -74,7 +91,7 @@ fn aimock() -> Result<PathBuf> {
     if stamp.holds() && program.is_file() {
         return Ok(program);
     }
-    println!("Setting up target/peers/aimock.");
+    println!("Setting up target/peers/{name}.");
     workspace::remove_folder(&folder)?;
     workspace::make_folder(&folder)?;
     for name in ["package.json", "package-lock.json", ".npmrc"] {
@@ -87,7 +104,7 @@ fn aimock() -> Result<PathBuf> {
     )
     .map_err(|failure| Failure::new(format!("{failure}; it needs npm and Node.js 20.15 or later")))?;
     if !program.is_file() {
-        return Err(Failure::new("the package has no dist/cli.js any more"));
+        return Err(Failure::new(format!("the package has no {} any more", program.display())));
     }
     stamp.set()?;
     Ok(program)

@@ -101,3 +101,107 @@ fn mistakes_in_a_domain() {
         Some(DomainError::UnknownInput { tool: "note".to_owned(), argument: "name".to_owned() })
     );
 }
+
+#[test]
+fn deferred_tools_stand_behind_two_others() {
+    let mut all = capabilities();
+    all.push(
+        Capability::new(Page::Global, "stamps", tools(&["stamp_list", "stamp_buy"])).deferred().with_prompt(
+            |tools| tools.when("stamp_buy", "Stamps are bought with stamp_buy.").map(str::to_owned),
+        ),
+    );
+    let shown = |page, keep: &dyn Fn(&ToolSpec) -> bool| {
+        let resolved = resolve(&all, page, keep).unwrap();
+        let sent = resolved.tools.names().collect::<Vec<_>>().join(" ");
+        let behind: Vec<String> = resolved.tools.behind().map(|tool| tool.spec().name.clone()).collect();
+        let names = resolved.names.iter().collect::<Vec<_>>().join(" ");
+        (sent, behind.join(" "), names, resolved.fragments.last().cloned().unwrap_or_default())
+    };
+    let listed = "More tools can be called with call_tool. Load those you need with load_tools first, several at once: it \
+                  tells what they take.";
+    assert_eq!(
+        shown(None, &|_| true),
+        (
+            "call_tool load_tools note record_find record_write".to_owned(),
+            "stamp_buy stamp_list".to_owned(),
+            "call_tool load_tools note record_find record_write stamp_buy stamp_list".to_owned(),
+            format!("{listed}\n- stamp_buy: A tool\n- stamp_list: A tool"),
+        )
+    );
+    // Who may not have one of them does not read of it, and who may have none has nothing more to call.
+    assert_eq!(
+        shown(None, &|spec| spec.name != "stamp_buy" && !spec.name.starts_with("record_")),
+        (
+            "call_tool load_tools note".to_owned(),
+            "stamp_list".to_owned(),
+            "call_tool load_tools note stamp_list".to_owned(),
+            format!("{listed}\n- stamp_list: A tool"),
+        )
+    );
+    let without = |spec: &ToolSpec| !spec.name.starts_with("stamp_");
+    let (sent, behind, names, last) = shown(None, &without);
+    assert_eq!((sent.as_str(), behind.as_str()), ("note record_find record_write", ""));
+    assert_eq!(
+        (names.as_str(), last.as_str()),
+        ("note record_find record_write", "Write with record_write.")
+    );
+
+    let resolved = resolve(&all, None, &|_| true).unwrap();
+    assert_eq!(resolved.check([("style", "List with stamp_list, through call_tool.")]), Ok(()));
+    assert_eq!(resolved.summaries, ["records", "stamps"]);
+    let resolved = resolve(&capabilities(), None, &|_| true).unwrap();
+    assert_eq!(
+        resolved.check([("style", "Use call_tool.")]),
+        Err(DomainError::UntrueText { text: "style".to_owned(), tool: "call_tool".to_owned() }),
+        "nothing is deferred here"
+    );
+}
+
+#[test]
+fn a_page_can_send_what_is_deferred_elsewhere() {
+    let mut all = capabilities();
+    all.push(Capability::new(Page::Global, "stamps", tools(&["stamp_list"])).deferred());
+    all.push(Capability::new(Page::named("stamps"), "stamps", tools(&["stamp_list"])));
+    let resolved = resolve(&all, Some("stamps"), &|_| true).unwrap();
+    assert_eq!(
+        resolved.tools.names().collect::<Vec<_>>(),
+        ["note", "record_find", "record_write", "stamp_list"]
+    );
+    // Settings may defer more than a domain does.
+    let resolved = resolve_deferring(&all, Some("stamps"), &|_| true, &|spec| spec.name == "note").unwrap();
+    assert_eq!(
+        resolved.tools.names().collect::<Vec<_>>(),
+        ["call_tool", "load_tools", "record_find", "record_write", "stamp_list"]
+    );
+    // The two names are taken as soon as something is deferred.
+    all.push(Capability::new(Page::Global, "calls", tools(&["call_tool"])));
+    assert!(resolve(&all, Some("stamps"), &|_| true).is_ok());
+    assert_eq!(
+        resolve(&all, None, &|_| true).err(),
+        Some(DomainError::DuplicateTool { name: "call_tool".to_owned(), page: Page::Global })
+    );
+}
+
+#[test]
+fn what_is_deferred_tells_no_lies_either() {
+    let mut all = capabilities();
+    let talk: Arc<dyn Tool> = Arc::new(TypedTool::new("talk", "Like mail_reply.", |_: Value, _| async {
+        Ok(ToolOutput::text("done"))
+    }));
+    all.push(Capability::new(Page::Global, "talk", vec![talk]).deferred());
+    let resolved = resolve(&all, None, &|_| true).unwrap();
+    let untrue =
+        DomainError::UntrueText { text: "of a capability".to_owned(), tool: "mail_reply".to_owned() };
+    assert_eq!(resolved.check([]), Err(untrue), "its line is in the prompt");
+}
+
+#[test]
+fn lines_that_name_a_missing_tool_are_left_out() {
+    let resolved = resolve(&capabilities(), None, &|_| true).unwrap();
+    let text = "Find it with [[record_find]].\n- Reply with mail_reply.\n- Load it with [[load_reference]] or [[note]].\n\n\
+                Write with record_write, and `note` it.\nA list: a[[0]]\n";
+    assert_eq!(
+        resolved.truthful(text),
+        "Find it with `record_find`.\n\nWrite with record_write, and `note` it."
+    );
+}

@@ -60,7 +60,7 @@ impl Budget {
             _ => None,
         });
         let mut limits = self.limits.clone();
-        if newest.is_some_and(|call| is_poll(call, &self.polls)) {
+        if newest.is_some_and(|call| is_poll(&cx.tools.as_meant(call), &self.polls)) {
             limits.repeats = None;
         }
         limits

@@ -55,7 +55,8 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
 /// something again can be what they asked for. Calls of the same answer that have no result yet count as made.
 pub fn history(cx: &Context, call: &ToolCall, polls: &RuleSet) -> (Vec<Fact>, Fact) {
     let fact = |call: &ToolCall, failed: bool| {
-        let changes = cx.tools.get(&call.name).is_none_or(|tool| tool.spec().access != Access::Read);
+        let call = &*cx.tools.as_meant(call);
+        let changes = cx.tools.find(&call.name).is_none_or(|tool| tool.spec().access != Access::Read);
         Fact { call: Fingerprint::of(call), failed, changes, polls: is_poll(call, polls) }
     };
     let mut failed = HashMap::new();

@@ -47,7 +47,7 @@ impl SchemaGate {
 
 #[async_trait]
 impl Hooks for SchemaGate {
-    async fn gate(&self, gated: &mut Gated<'_>, _: &Context) -> Verdict {
+    async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
         let tool = &gated.spec.name;
         let deny = |reason: String| Verdict::Deny { reason, rule: Some(RULE.to_owned()) };
         let schema = match self.schema(gated.spec) {
@@ -66,6 +66,12 @@ impl Hooks for SchemaGate {
                 }
                 Verdict::Pass
             }
+            // The model has not been sent the schema of a tool that stands behind another, and may not have asked for it.
+            Err(invalid) if cx.tools.get(tool).is_none() => deny(format!(
+                "{}\nIts arguments (JSON Schema): {}",
+                invalid.for_model(tool),
+                gated.spec.schema
+            )),
             Err(invalid) => deny(invalid.for_model(tool)),
         }
     }

@@ -80,7 +80,7 @@ impl CreateSubagent {
         let profile = self.profile(args)?;
         let resume = args.resume.as_ref().map(|id| self.of_task(id).unwrap_or_else(|| id.clone()));
         let who = match (&resume, profile) {
-            (Some(id), _) => Who::Again { id, profile: args.profile.as_deref() },
+            (Some(id), profile) => Who::Again { id, profile: profile.map(|profile| profile.name.as_str()) },
             (None, Some(profile)) => Who::Fresh(profile),
             (None, None) => {
                 let names = self.profiles.names().join(", ");
@@ -141,6 +141,26 @@ impl CreateSubagent {
         );
         Ok(ToolOutput::text(text).with_details(json!({ "subagent": { "id": id, "task": task } })))
     }
+}
+
+/// Sends a subagent for a tool, and waits for what it comes to. For tools that need a model for a part of their work: the
+/// profile may be one that models cannot ask for ([`Profiles::internal`]). Its limits, approvals and events are those of any
+/// subagent of the session.
+///
+/// # Errors
+/// When it cannot be made. One that was sent and did not get done is no error here: its report says so.
+pub async fn sent(
+    subagents: &dyn Subagents,
+    profile: &Profile,
+    description: &str,
+    prompt: impl Into<String>,
+    cx: &ToolCx,
+) -> Result<Report, ToolError> {
+    let who = Who::Fresh(profile);
+    let wanted = Wanted { who, description, place: Place::Foreground, run: &cx.run, call: &cx.call };
+    let subagent = subagents.make(wanted).await?;
+    let watch = Watch::new(|_| {});
+    Ok(attended(&subagent, prompt.into(), &watch, &cx.cancel).await)
 }
 
 /// Asks a subagent, and watches it until it has ended or is told to stop.
@@ -255,8 +275,10 @@ fn schema(profiles: &Profiles, beside: bool) -> Value {
     let mut properties = json!({
         "profile": {
             "type": "string",
-            "enum": profiles.names(),
-            "description": "Which kind of subagent. Leave it out with `resume`: it stays what it was.",
+            "description": format!(
+                "Which kind of subagent: {}. Leave it out with `resume`: it stays what it was.",
+                profiles.names().join(", ")
+            ),
         },
         "description": { "type": "string", "description": "What it is to do, in 3 to 7 words, for the user." },
         "prompt": { "type": "string", "description": "All that it is told: the task, what is known, what to answer with." },

@@ -1,11 +1,14 @@
-//! Profiles: which subagents there are, as data. `profiles.toml` has those that come along; settings lay theirs over them.
+//! Profiles: which subagents there are, as data. `profiles.toml` has those that come along; a pack lays its own over them,
+//! and settings theirs over both.
+
+use std::fmt;
 
 use mica_agent::{Access, Effect, ToolSpec};
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
-/// Profiles that come along.
-const BUILT_IN: &str = include_str!("profiles.toml");
+/// Profiles that come along, as TOML.
+pub const BUILT_IN: &str = include_str!("profiles.toml");
 
 /// Tools that no subagent has, whatever its profile says: those that send others, those that need a person's attention,
 /// and those that change how the session is run. A star stands for the rest of a name.
@@ -40,6 +43,33 @@ pub struct Profile {
     /// Whether it may work while the agent that sent it goes on.
     #[serde(default = "usually")]
     pub background: bool,
+    /// Whether only tools send it. Models are not told of it, and cannot ask for it.
+    #[serde(default)]
+    pub internal: bool,
+    /// Who said something of it, the weakest first.
+    #[serde(skip)]
+    pub layers: Vec<Layer>,
+}
+
+/// Who says something of a profile. What the later ones say counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// It comes along.
+    BuiltIn,
+    /// The pack of the session.
+    Pack,
+    /// Settings.
+    Settings,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BuiltIn => "built in",
+            Self::Pack => "pack",
+            Self::Settings => "settings",
+        })
+    }
 }
 
 fn usual_turns() -> u32 {
@@ -146,26 +176,32 @@ impl Profiles {
         Self::with(&Table::new())
     }
 
-    /// Those that come along, with settings over them: a table of profiles by name. A value that is given counts, one that
-    /// is not stays as it was; `disabled = true` takes a profile away.
+    /// Those that come along, with settings over them.
     ///
     /// # Errors
     /// [`ProfileError`] for the first profile that cannot be used.
     pub fn with(settings: &Table) -> Result<Self, ProfileError> {
-        let wrong = |name: &str, problem: String| ProfileError { name: name.to_owned(), problem };
-        let mut all: Table = BUILT_IN.parse().map_err(|error| wrong("built in", format!("{error}")))?;
-        for (name, over) in settings {
-            let Value::Table(over) = over else {
-                return Err(wrong(name, format!("write its settings under [subagents.{name}]")));
-            };
-            let under = all.entry(name.clone()).or_insert_with(|| Value::Table(Table::new()));
-            if let Value::Table(under) = under {
-                under.extend(over.clone());
-            }
+        Self::layered(None, settings)
+    }
+
+    /// Those that come along, with those of a pack over them (as TOML), and settings over both: tables of profiles by
+    /// name. A value that is given counts, one that is not stays as it was; `disabled = true` takes a profile away. A name
+    /// means the profile that is there already, however its letters and separators are written.
+    ///
+    /// # Errors
+    /// [`ProfileError`] for the first profile that cannot be used.
+    pub fn layered(pack: Option<&str>, settings: &Table) -> Result<Self, ProfileError> {
+        let read = |text: &str, whose: &str| {
+            text.parse::<Table>().map_err(|error| wrong(whose, error.message().to_owned()))
+        };
+        let mut all = Vec::new();
+        lay(&mut all, Layer::BuiltIn, &read(BUILT_IN, "built in")?)?;
+        if let Some(pack) = pack {
+            lay(&mut all, Layer::Pack, &read(pack, "of the pack")?)?;
         }
+        lay(&mut all, Layer::Settings, settings)?;
         let mut profiles = Vec::new();
-        for (name, value) in all {
-            let Value::Table(mut table) = value else { continue };
+        for Draft { name, mut table, layers } in all {
             match table.remove("disabled") {
                 Some(Value::Boolean(true)) => continue,
                 None | Some(Value::Boolean(false)) => {}
@@ -173,33 +209,86 @@ impl Profiles {
             }
             let mut profile =
                 Profile::deserialize(table).map_err(|error| wrong(&name, error.message().to_owned()))?;
-            profile.name.clone_from(&name);
-            check(&profile).map_err(|problem| wrong(&name, problem))?;
+            (profile.name, profile.layers) = (name, layers);
+            check(&profile).map_err(|problem| wrong(&profile.name, problem))?;
             profiles.push(profile);
         }
         profiles.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Self { profiles })
     }
 
-    /// The profile of a name.
+    /// The profile of a name that a model can send.
     pub fn get(&self, name: &str) -> Option<&Profile> {
-        self.profiles.iter().find(|profile| profile.name == name)
+        self.find(name).filter(|profile| !profile.internal)
+    }
+
+    /// The profile of a name that only tools send.
+    pub fn internal(&self, name: &str) -> Option<&Profile> {
+        self.find(name).filter(|profile| profile.internal)
+    }
+
+    /// The profile of a name, whoever sends it. Names are forgiving: `SynapseContext` is `synapse_context`.
+    pub fn find(&self, name: &str) -> Option<&Profile> {
+        let exact = self.profiles.iter().find(|profile| profile.name == name);
+        exact.or_else(|| self.profiles.iter().find(|profile| folded(&profile.name) == folded(name)))
+    }
+
+    /// Those that a model can send, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Profile> {
+        self.all().filter(|profile| !profile.internal)
     }
 
     /// All, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Profile> {
+    pub fn all(&self) -> impl Iterator<Item = &Profile> {
         self.profiles.iter()
     }
 
-    /// Whether there are none.
+    /// Whether there are none that a model can send.
     pub fn is_empty(&self) -> bool {
-        self.profiles.is_empty()
+        self.iter().next().is_none()
     }
 
-    /// The names, for people and models.
+    /// The names that a model can choose from, for people and models.
     pub fn names(&self) -> Vec<&str> {
-        self.profiles.iter().map(|profile| profile.name.as_str()).collect()
+        self.iter().map(|profile| profile.name.as_str()).collect()
     }
+}
+
+/// A profile as the layers until now have it.
+struct Draft {
+    name: String,
+    table: Table,
+    layers: Vec<Layer>,
+}
+
+/// Lays profiles over those that are there.
+fn lay(all: &mut Vec<Draft>, layer: Layer, profiles: &Table) -> Result<(), ProfileError> {
+    for (name, over) in profiles {
+        let Value::Table(over) = over else {
+            return Err(wrong(name, format!("write its settings under [subagents.{name}]")));
+        };
+        let alike = |other: &&String| *other != name && folded(other) == folded(name);
+        if let Some(other) = profiles.keys().find(alike) {
+            return Err(wrong(name, format!("{other:?} is the same name; write both under one")));
+        }
+        match all.iter_mut().find(|draft| folded(&draft.name) == folded(name)) {
+            Some(draft) => {
+                draft.table.extend(over.clone());
+                draft.layers.push(layer);
+            }
+            None => all.push(Draft { name: name.clone(), table: over.clone(), layers: vec![layer] }),
+        }
+    }
+    Ok(())
+}
+
+fn wrong(name: &str, problem: String) -> ProfileError {
+    ProfileError { name: name.to_owned(), problem }
+}
+
+/// A name without what makes no difference: case and separators.
+fn folded(name: &str) -> String {
+    name.chars().filter(|letter| !"-_ ".contains(*letter)).flat_map(char::to_lowercase).collect()
 }
 
 fn check(profile: &Profile) -> Result<(), String> {

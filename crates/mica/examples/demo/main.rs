@@ -1,4 +1,5 @@
-//! `cargo xtask demo`: the program at work on a small project, from a question to a change and back to its session.
+//! `cargo xtask demo`: the program at work on a small project, from a wish to a change that is checked, and back to its
+//! session.
 
 #![allow(
     unreachable_pub,
@@ -17,8 +18,9 @@ use std::process::ExitCode;
 use play::{Demo, Screen, Wish};
 
 const HELP: &str = "\
-Shows mica at work on a copy of examples/orders-mi: it finds a mistake, asks before
-it changes a file, keeps the session and goes on with it.
+Shows mica at work on a copy of examples/orders-mi: it adds a resource to an API,
+asks before it changes a file, reads what the check of its change found, and repairs
+that. Then what it changed, how to take it back, and its session.
 
 usage: cargo xtask demo [--model NAME] [--scripted] [--keep]
        cargo xtask demo wires [ARGUMENTS]   the three wires, event by event

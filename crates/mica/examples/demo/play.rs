@@ -23,8 +23,8 @@ use similar::TextDiff;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// What is asked, and what is asked next.
-const TASK: &str = "A missing order is answered with 200. Find out why, and fix it.";
-const NEXT: &str = "Does anything else use what you changed?";
+const TASK: &str = "Add POST /orders: check price and count, answer 201.";
+const NEXT: &str = "And when the store is down?";
 
 /// The model whose prices and cache rules the scripted one has.
 const PLAYED: &str = "gpt-5.5";
@@ -117,17 +117,19 @@ impl Demo {
         let before = texts(&project)?;
 
         screen.line(
-            &screen.paint("1", "mica finds and fixes a mistake in a small WSO2 Micro Integrator project."),
+            &screen.paint("1", "mica adds to a WSO2 Micro Integrator project, and checks what it writes."),
         );
         let mut stage = Stage { demo: self, place: place.path(), project: &project, screen, answers: None };
         let answers = stage.find_model().await?;
         stage.answers = Some(answers);
 
-        stage.screen.step(1, "Ask. It reads and searches by itself, and stops before it changes a file.");
-        let code = stage.mica(&["-p", TASK])?;
+        stage.screen.step(1, "Ask. It looks around by itself, and stops before it changes a file.");
+        let code = stage.mica(&["--show-thinking", "-p", TASK])?;
         if code == 4 {
-            stage.screen.step(2, "Allow it. The run was kept, and goes on where it stopped.");
-            let code = stage.mica(&["--continue", "--yes"])?;
+            stage
+                .screen
+                .step(2, "Allow it. Every write is checked at once, and the model reads what is wrong.");
+            let code = stage.mica(&["--show-thinking", "--continue", "--yes"])?;
             expect(code == 0, "the run that was allowed did not end well")?;
         } else {
             expect(code == 0, "the run did not end well")?;
@@ -140,13 +142,26 @@ impl Demo {
             expect(changed == 1, "the scripted model should have changed one file")?;
         }
 
-        stage.screen.step(4, "The session: what was said, and done.");
+        stage.screen.step(4, "Is the project in order? This check needs no model.");
+        let clean = stage.mica(&["check"])? == 0;
+        if matches!(stage.answers, Some(Answers::Script(_))) {
+            expect(clean, "the scripted model should have left the project in order")?;
+        }
+
+        stage.screen.step(5, "It can be taken back. Without --dry-run, it is.");
+        // It ends with another code when nothing changed, and says so.
+        stage.mica(&["undo", "--dry-run"])?;
+
+        stage.screen.step(6, "The session: what was said, and done.");
         expect(stage.mica(&["sessions", "list"])? == 0, "the sessions could not be listed")?;
         let id = stage.session()?;
         expect(stage.mica(&["sessions", "tree", &id])? == 0, "the session could not be shown")?;
 
-        stage.screen.step(5, "Go on with it. It knows what was said before.");
-        expect(stage.mica(&["--resume", &id, "-p", NEXT])? == 0, "the session did not go on")?;
+        stage.screen.step(7, "Go on with it. It knows what was said before.");
+        let code = stage.mica(&["--resume", &id, "-p", NEXT])?;
+        // A model of one's own may want to do something about it, and waits for a yes.
+        let waits = code == 4 && matches!(stage.answers, Some(Answers::Configured { .. }));
+        expect(code == 0 || waits, "the session did not go on")?;
 
         let screen = stage.end().await;
         let seconds = began.elapsed().as_secs_f32();
@@ -170,9 +185,11 @@ const NEXT_STEPS: &str = "
 Try next, in a project of yours:
   cargo install --path crates/mica      puts `mica` on your path
   mica doctor                           what is configured, and what is missing
+  mica check                            what is wrong in Synapse files; mica fix
   mica -p \"what does this project do?\"  one run; the answer on standard output
   mica                                  talk; /help lists what you can type
-  mica sessions list                    what was said; docs/cli.md has the rest";
+  mica undo                             take back what the last run changed
+docs/mi.md says what it knows of Micro Integrator, docs/cli.md has the rest.";
 
 /// A demo under way.
 struct Stage<'a> {

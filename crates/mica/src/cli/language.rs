@@ -40,10 +40,63 @@ pub enum LanguageCommand {
         #[arg(long, value_enum, default_value_t = PlainForm::Text)]
         format: PlainForm,
     },
+    /// Read the references on Synapse and Micro Integrator that the agent reads
+    Knowledge {
+        /// What to do with them
+        #[command(subcommand)]
+        command: KnowledgeCommand,
+    },
     /// Make a new Micro Integrator project, also from an OpenAPI definition
     New(NewFlags),
     /// Serve an editor: the language server protocol on standard input and output
     Lsp,
+}
+
+/// What to do with the references.
+#[derive(Debug, Subcommand)]
+pub enum KnowledgeCommand {
+    /// List them with their sections, sizes and runtimes
+    List {
+        /// Only what is true for this runtime, for example 4.3 or 4.4.0
+        #[arg(long, value_name = "VERSION")]
+        runtime: Option<String>,
+        /// The form
+        #[arg(long, value_enum, default_value_t = PlainForm::Text)]
+        format: PlainForm,
+    },
+    /// Show references or sections of them: as Markdown where the output is no terminal
+    Show {
+        /// Names, each alone or with a section, for example edge-cases or expression-spec:jsonpath
+        #[arg(value_name = "NAME[:SECTION]", required = true)]
+        names: Vec<String>,
+        /// Refuse what is not true for this runtime
+        #[arg(long, value_name = "VERSION")]
+        runtime: Option<String>,
+    },
+    /// Find the rows that answer a question: identifiers, operators, messages or words
+    Search {
+        /// The question. Behind -- when it has words that begin with a hyphen
+        #[arg(required = true)]
+        query: Vec<String>,
+        /// Hits at most
+        #[arg(long, value_name = "N", default_value_t = 8)]
+        limit: usize,
+        /// Only what is true for this runtime
+        #[arg(long, value_name = "VERSION")]
+        runtime: Option<String>,
+        /// The form
+        #[arg(long, value_enum, default_value_t = PlainForm::Text)]
+        format: PlainForm,
+    },
+    /// Write them to a folder: llms.txt and one Markdown file each
+    Export {
+        /// The folder; it is made when it is not there
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Also overwrite files that this command did not write
+        #[arg(long)]
+        force: bool,
+    },
 }
 
 /// What a new project is like.

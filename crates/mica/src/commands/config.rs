@@ -11,6 +11,10 @@ use crate::surroundings::Surroundings;
 /// What settings are for. What a key says by itself is not here.
 const ABOUT: &[(&str, &str)] = &[
     ("max_output", "tokens of one answer at most"),
+    (
+        "defer",
+        "tools that are listed and loaded when they are needed, instead of being sent with every request",
+    ),
     ("limits.time", "seconds of work of one run at most, not counting people"),
     ("limits.idle", "seconds without a word from the model before it is asked again"),
     ("sessions.keep_days", "days a session stays unchanged before it goes; 0 keeps all"),
@@ -55,7 +59,12 @@ pub fn run(command: &ConfigCommand, config: &Config, surroundings: &Surroundings
             }
         }
         ConfigCommand::Explain { key } => {
-            let layers = config.explain(key);
+            let about_subagents = key == "subagents" || key.starts_with("subagents.");
+            let wanted = config.explain("pack").pop().and_then(|(_, pack)| pack.as_str());
+            let below = about_subagents
+                .then(|| config.clone().with_subagents(wanted, &surroundings.folder))
+                .transpose()?;
+            let layers = below.as_ref().unwrap_or(config).explain(key);
             if layers.is_empty() {
                 let known: Vec<String> = config.list().into_iter().map(|(key, ..)| key).collect();
                 for note in &config.notes {

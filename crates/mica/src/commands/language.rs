@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::{check, explain, expr, fix, format, graph, lsp, new, outline};
+use super::{check, explain, expr, fix, format, graph, knowledge, lsp, new, outline};
 use crate::cli::language::LanguageCommand;
 use crate::exit::Exit;
 use crate::render::paint::Paint;
@@ -79,6 +79,7 @@ fn said(command: &LanguageCommand) -> Result<Said> {
         LanguageCommand::Graph { path, format } => graph::run(path.as_deref(), *format),
         LanguageCommand::Format(flags) => format::run(flags),
         LanguageCommand::Outline { file, format } => outline::run(file, *format, paint),
+        LanguageCommand::Knowledge { command } => knowledge::run(command, paint),
         LanguageCommand::New(flags) => new::run(flags),
         LanguageCommand::Lsp => Ok(lsp::run()),
     }

@@ -29,10 +29,10 @@ use crate::surroundings::Surroundings;
 ///
 /// # Errors
 /// Settings that do not fit.
-pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks) -> Result<Part> {
+pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks, ground: &Arc<Here>) -> Result<Part> {
     let Outfit { workspace, values, flags, surroundings, mode, .. } = outfit;
     let settings = settings(&values.shell)?;
-    let ground = Arc::new(Here::new(&values.shell, surroundings)?);
+    let ground = Arc::clone(ground);
     let place = rules::place(surroundings);
     let config = surroundings.config.clone();
     // Read when the first command is judged. What cannot be read means no.
@@ -63,6 +63,14 @@ pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks) -> Result<Part> {
     let listeners: Vec<Arc<dyn Listener>> =
         vec![Arc::new(Foresight { ground: Arc::clone(&confined.ground) })];
     Ok(Part { capabilities, hooks: vec![Arc::new(confined), Arc::new(gate)], anew: Some(anew), listeners })
+}
+
+/// The sandbox of this machine, for all that run programs.
+///
+/// # Errors
+/// Settings that do not fit.
+pub(super) fn ground(values: &Values, surroundings: &Surroundings) -> Result<Arc<Here>> {
+    Ok(Arc::new(Here::new(&values.shell, surroundings)?))
 }
 
 /// What stands in the parentheses of a rule about commands. Other rules have none.
@@ -117,7 +125,7 @@ fn settings(values: &ShellValues) -> Result<ShellSettings> {
 }
 
 /// The sandbox of this machine.
-struct Here {
+pub(super) struct Here {
     surroundings: Surroundings,
     /// The tier that was asked for; the best when none was.
     tier: Option<Tier>,
@@ -127,7 +135,7 @@ struct Here {
 }
 
 impl Here {
-    fn new(values: &ShellValues, surroundings: &Surroundings) -> Result<Self> {
+    pub(super) fn new(values: &ShellValues, surroundings: &Surroundings) -> Result<Self> {
         let tier = match values.tier.as_deref() {
             None | Some("best") => None,
             Some(tier) => match tier.parse::<Tier>() {

@@ -5,6 +5,7 @@
 
 mod asking;
 pub mod links;
+mod listing;
 mod news;
 mod unkept;
 
@@ -34,6 +35,8 @@ use asking::{Asking, GateOnly, Waiting};
 use links::Link;
 use news::News;
 use unkept::Unkept;
+
+pub use listing::listing;
 
 /// How long a subagent that has ended can be resumed. Then its session is deleted.
 pub const KEPT: Duration = Duration::from_secs(60 * 60);
@@ -74,14 +77,15 @@ pub struct Base {
 }
 
 impl Crew {
-    /// Adds what sends subagents to an agent's equipment. It can be used once [`Crew::ready`] was called.
+    /// Adds what sends subagents to an agent's equipment, of the kinds that the pack and the settings have. It can be used
+    /// once [`Crew::ready`] was called.
     ///
     /// # Errors
     /// Settings of a subagent that are wrong.
-    pub fn equip(equipment: &mut Equipment, values: &Values) -> Result<Arc<Self>> {
+    pub fn equip(equipment: &mut Equipment, values: &Values, pack: Option<&str>) -> Result<Arc<Self>> {
         let tasks = equipment.tasks.clone();
         let profiles =
-            Profiles::with(&values.subagents).context("the settings under [subagents] are wrong")?;
+            Profiles::layered(pack, &values.subagents).context("the settings under [subagents] are wrong")?;
         let crew = Arc::new(Self {
             profiles: profiles.clone(),
             base: OnceLock::new(),
@@ -100,6 +104,11 @@ impl Crew {
             equipment.exceptions.push(Exception { mode, tools: NAME.parse()?, cell: Cell::Allow });
         }
         Ok(crew)
+    }
+
+    /// The kinds of subagents, those that only tools send among them.
+    pub fn profiles(&self) -> &Profiles {
+        &self.profiles
     }
 
     /// Says what subagents are made from.
@@ -175,14 +184,15 @@ impl Crew {
         equipment.extend(follower);
         let makes = Arc::new(makes.anew(workspace, capabilities));
         let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut Vec::new()));
-        let (tools, prompt) = Makes::texts(&domain, &|spec| profile.allows(spec))?;
+        let (tools, prompt) = makes.texts(&domain, &|spec| profile.allows(spec))?;
         let window = base.shared.window_of_subagent(&domain, keeper.as_ref());
 
         let mut context = Context::new(base.models.provider(&choice), Arc::clone(&choice.model));
         context.settings = Settings { cache_key: Some(id.clone()), ..base.settings.clone() };
-        context.tools = tools;
+        let part = tools.truthful(&profile.prompt);
+        context.tools = tools.tools;
         context.system = prompt.system();
-        context.system.push(profile.prompt.clone());
+        context.system.push(part);
         context.messages = messages;
 
         let share = match wanted.place {

@@ -36,6 +36,7 @@ const HELP: &str = "\
 /rules forget N    take one of them back
 /usage             what the last run took, and how full the window is
 /tools             what the model can call
+/agents            which subagents it can send
 /model [NAME]      which model is asked, and where; or ask another one from now on
 /session           where this is kept
 /quit              leave (also Ctrl-D)
@@ -92,7 +93,7 @@ pub fn is_command(line: &str) -> bool {
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "help",
     "?",
     "quit",
@@ -112,6 +113,7 @@ const COMMANDS: [&str; 21] = [
     "rules",
     "usage",
     "tools",
+    "agents",
     "model",
     "session",
 ];
@@ -138,6 +140,7 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
         "rules" => rules(work, rest).await.unwrap_or_else(|error| format!("{error:#}")),
         "usage" => work.usage().await,
         "tools" => work.tools().await,
+        "agents" => work.agents(),
         "model" if rest.is_empty() => work.asked(),
         "model" => match work.switch(rest).await {
             Ok(()) => work.asked(),

@@ -92,7 +92,7 @@ impl Page {
     fn code(&mut self, info: &str, code: &[&str]) {
         self.blank();
         let (label, style) = match info.split_whitespace().nth(1) {
-            Some("bad") => ("Bad:", Style::Red),
+            Some(word) if word == "bad" || word.starts_with("bad=") => ("Bad:", Style::Red),
             Some("good") => ("Good:", Style::Green),
             Some("fixed") => ("Repaired:", Style::Green),
             Some("with") => ("With:", Style::Bold),

@@ -10,14 +10,15 @@ use mica_ai::message::ResultStatus;
 use mica_ai::{Message, StreamEvent, Usage};
 use serde_json::Value;
 
+use super::paint::{self, Style};
 use super::question::{Length, Paint, plain, question};
-use super::todos;
+use super::{checks, todos};
 use crate::keeping::word;
 
 /// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Somebody who watches and answers. What the model thinks is shown, dimly.
+    /// Somebody who watches. What the model thinks is shown, dimly, behind a mark.
     Person,
     /// Somebody, or something, that reads the answer later.
     Reader,
@@ -37,6 +38,8 @@ struct Inner {
     watched: bool,
     /// Whether the last thing that was printed left its line open.
     line_open: bool,
+    /// Whether the open line is one of the model's thoughts, which are no part of the answer.
+    thinks: bool,
     /// The last word of an open line of the answer.
     word: String,
     /// What the row of a person who types has on it.
@@ -74,6 +77,7 @@ impl TextPrinter {
             colour,
             audience,
             line_open: false,
+            thinks: false,
             word: String::new(),
             shown: String::new(),
             held: None,
@@ -204,13 +208,16 @@ impl Inner {
                 if let Some(list) = todos::of(details) {
                     self.note("●", &list)?;
                 }
+                for row in checks::rows(details, WIDTH) {
+                    self.row(row.mark, &row.text, row.style)?;
+                }
                 if let Some(mode) = details.get("mode").and_then(Value::as_str) {
                     self.note("…", &format!("{} mode", plain(mode)))?;
                 }
             }
             EventKind::CallStart { label, arguments, .. } => {
                 let room = WIDTH.saturating_sub(label.chars().count() + 3);
-                self.note("●", &format!("{label} {}", brief(arguments, room)))?;
+                self.note("●", format!("{label} {}", brief(arguments, room)).trim_end())?;
             }
             EventKind::Message { message: Message::ToolResult(result) }
                 if result.status == ResultStatus::Failed =>
@@ -306,9 +313,17 @@ impl Inner {
             }
             StreamEvent::TextEnd { .. } => self.end_line(),
             StreamEvent::ThinkingDelta { text, .. } if self.audience == Audience::Person => {
-                self.line_open = !text.ends_with('\n');
-                let text = if self.colour { format!("\x1b[2m{text}\x1b[0m") } else { text.clone() };
-                self.err.write_all(text.as_bytes())?;
+                let mut shown = String::with_capacity(text.len() + 2);
+                for piece in text.split_inclusive('\n') {
+                    if !self.line_open {
+                        shown.push_str("~ ");
+                    }
+                    shown.push_str(piece);
+                    self.line_open = !piece.ends_with('\n');
+                }
+                self.thinks = self.line_open;
+                let shown = if self.colour { format!("\x1b[2m{shown}\x1b[0m") } else { shown };
+                self.err.write_all(shown.as_bytes())?;
                 self.err.flush()
             }
             StreamEvent::ThinkingEnd { .. } if self.audience == Audience::Person => self.end_line(),
@@ -320,6 +335,10 @@ impl Inner {
         self.word.clear();
         if self.line_open {
             self.line_open = false;
+            // What is not the answer ends where it stands: standard output has the answer alone.
+            if std::mem::take(&mut self.thinks) {
+                return writeln!(self.err);
+            }
             writeln!(self.out)?;
             self.out.flush()?;
         }
@@ -348,10 +367,14 @@ impl Inner {
     }
 
     fn note(&mut self, mark: &str, text: &str) -> std::io::Result<()> {
+        self.row(mark, text, Style::Dim)
+    }
+
+    fn row(&mut self, mark: &str, text: &str, style: Style) -> std::io::Result<()> {
         self.fresh_line()?;
+        let paint = paint::Paint { colour: self.colour, width: WIDTH };
         // Standard error has no buffer, so a line is handed over whole and not in pieces.
-        let line =
-            if self.colour { format!("\x1b[2m{mark} {text}\x1b[0m\n") } else { format!("{mark} {text}\n") };
+        let line = format!("{}\n", paint.paint(style, &format!("{mark} {text}")));
         self.err.write_all(line.as_bytes())
     }
 }

@@ -34,7 +34,7 @@ fn an_unknown_name_gets_near_ones() {
 fn completions_and_the_manual_know_the_commands() {
     let stage = Stage::new(&[]);
     let home = [("MICA_HOME", "home")];
-    for command in ["check", "fix", "expr", "explain", "graph", "format", "outline", "lsp"] {
+    for command in ["check", "fix", "expr", "explain", "graph", "format", "outline", "knowledge", "lsp"] {
         let completions = stage.run_with(&["completions", "bash"], &home, "").out;
         assert!(
             completions.contains(&format!("mica__subcmd__{command}"))

@@ -171,7 +171,8 @@ async fn profiles_come_from_settings() {
     let own = asked(&stage, "begin");
     let tool = own[0]["tools"].as_array().unwrap().iter();
     let tool = tool.clone().find(|tool| tool["function"]["name"] == "create_subagent").unwrap();
-    assert_eq!(tool["function"]["parameters"]["properties"]["profile"]["enum"], json!(["general", "reader"]));
+    let which = "Which kind of subagent: general, reader. Leave it out with `resume`: it stays what it was.";
+    assert_eq!(tool["function"]["parameters"]["properties"]["profile"]["description"], which);
     stage.settings("[subagents.reader]\ndescription = \"reads\"\nprompt = \"\"\nmax_turn = 3\n");
     let ran = stage.ask(&["-p", "begin"]).await;
     assert_eq!(ran.code, Some(1));
@@ -226,11 +227,13 @@ async fn a_project_has_its_own_once_it_is_trusted() {
     let offered = |request: &Value| {
         let tools = request["tools"].as_array().unwrap().iter();
         let mut tools = tools.filter(|tool| tool["function"]["name"] == "create_subagent");
-        tools.next().unwrap()["function"]["parameters"]["properties"]["profile"]["enum"].clone()
+        let profile = tools.next().unwrap()["function"]["parameters"]["properties"]["profile"].clone();
+        let names = profile["description"].as_str().unwrap().split(['.', ':']).nth(1).unwrap();
+        names.trim().to_owned()
     };
     done(&stage.ask(&["-p", "begin"]).await);
-    assert_eq!(offered(&asked(&stage, "begin")[0]), json!(["explore", "general"]));
+    assert_eq!(offered(&asked(&stage, "begin")[0]), "explore, general");
     stage.does(&["trust"]).await;
     done(&stage.ask(&["-p", "begin"]).await);
-    assert_eq!(offered(&asked(&stage, "begin")[1]), json!(["explore", "general", "local"]));
+    assert_eq!(offered(&asked(&stage, "begin")[1]), "explore, general, local");
 }

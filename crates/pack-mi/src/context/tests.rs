@@ -59,11 +59,12 @@ fn what_the_editor_shows_comes_and_goes() {
         mica_tools::Sight::Blind,
         mica_domain::Facts::default(),
         mica_domain::Instructions::default(),
-        checker,
+        checker.clone(),
     );
     let mut state = State::default();
     let facts = json!({ "open_file": "apis/A.xml", "selection": "<call/>" });
     let here = Surroundings { page: None, facts: facts.as_object().unwrap().clone() };
+    let editor = |state: &State| sections(&checker, state).pop().unwrap().text;
     pack.apply_context(&mut state, &here);
     assert_eq!(editor(&state), "The user has apis/A.xml open.\nSelected there:\n<call/>");
     pack.apply_context(&mut state, &Surroundings::default());

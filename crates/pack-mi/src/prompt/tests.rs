@@ -60,6 +60,6 @@ fn the_guide_switches_with_the_runtime() {
 #[test]
 fn the_prompt_stays_small() {
     let tokens = tokens::of_text(&told(ALL, None));
-    println!("the prompt without the index of references: {tokens} tokens");
+    println!("the prompt: {tokens} tokens");
     assert!(tokens < 6_000, "{tokens}");
 }

@@ -33,6 +33,7 @@ fn those_that_only_look_run_beside_others() {
         (json!({ "profile": "general", "background": true }), Access::Read),
         (json!({ "resume": "explore-1" }), Access::Write),
         (json!({ "profile": "nobody" }), Access::Write),
+        (json!({ "profile": "Explore" }), Access::Read),
     ] {
         assert_eq!(tool.access(&args(&value)), expected, "{value}");
     }
@@ -43,7 +44,8 @@ fn those_that_only_look_run_beside_others() {
 fn only_what_is_there_is_offered() {
     let tool = tool();
     let properties = &tool.spec().schema["properties"];
-    assert_eq!(properties["profile"]["enum"], json!(["explore", "general"]));
+    let which = "Which kind of subagent: explore, general. Leave it out with `resume`: it stays what it was.";
+    assert_eq!(properties["profile"], json!({ "type": "string", "description": which }));
     assert_eq!(properties.get("background"), None, "there is no table of tasks");
     assert!(!tool.spec().description.contains("background"), "{}", tool.spec().description);
     assert!(tool.spec().description.contains("\n- explore: finds things out"), "{}", tool.spec().description);
@@ -72,6 +74,10 @@ async fn what_is_wrong_is_said() {
         ),
         (
             errand(&json!({ "resume": "explore-1", "profile": "explore" })),
+            "nobody for Again { id: \"explore-1\", profile: Some(\"explore\") }",
+        ),
+        (
+            errand(&json!({ "resume": "explore-1", "profile": "EXPLORE" })),
             "nobody for Again { id: \"explore-1\", profile: Some(\"explore\") }",
         ),
     ] {

@@ -57,9 +57,92 @@ fn what_is_wrong_is_said() {
             "[\"a b\"]\ndescription = \"x\"\nprompt = \"\"\n",
             "the subagent \"a b\" cannot be used: a name has small letters, digits, `-` and `_` only",
         ),
+        (
+            "[docs]\ndescription = \"x\"\nprompt = \"\"\n[Docs]\nmax_turns = 3\n",
+            "the subagent \"Docs\" cannot be used: \"docs\" is the same name; write both under one",
+        ),
     ] {
         assert_eq!(with(settings), Err(expected.to_owned()), "{settings}");
     }
+    let broken = Profiles::layered(Some("[a"), &Table::new()).unwrap_err().to_string();
+    assert!(broken.starts_with("the subagent \"of the pack\" cannot be used: "), "{broken}");
+}
+
+const PACK: &str = r#"
+[explore]
+prompt = "You know the pack."
+tools = ["file_read"]
+max_turns = 20
+
+[fast_lookup]
+description = "looks one thing up"
+prompt = "Look it up."
+max_turns = 6
+
+[mapper]
+description = "writes mappings"
+prompt = "Write it."
+tools = []
+max_turns = 1
+internal = true
+"#;
+
+#[test]
+fn a_pack_stands_between_what_comes_along_and_settings() {
+    let settings =
+        "[explore]\nmax_turns = 12\n[FastLookup]\nmodel = \"small\"\n[Mapper]\nprompt = \"Mine.\"\n";
+    let profiles = Profiles::layered(Some(PACK), &settings.parse().unwrap()).unwrap();
+    let shown = |profile: &Profile| {
+        let layers: Vec<String> = profile.layers.iter().map(Layer::to_string).collect();
+        format!("{}: {} {} {}", profile.name, profile.prompt, profile.max_turns, layers.join(" < "))
+    };
+    let rest: Vec<String> = profiles.all().filter(|it| it.name != "general").map(shown).collect();
+    assert_eq!(
+        rest,
+        [
+            "explore: You know the pack. 12 built in < pack < settings",
+            "fast_lookup: Look it up. 6 pack < settings",
+            "mapper: Mine. 1 pack < settings",
+        ]
+    );
+    // What nobody says of it stays as it came along.
+    let explore = profiles.get("explore").unwrap();
+    assert_eq!((explore.read_only, &explore.model), (true, &ModelWish::Small));
+    assert_eq!(explore.tools, ToolWish::Named(vec!["file_read".to_owned()]));
+    assert_eq!(profiles.get("fast_lookup").unwrap().model, ModelWish::Small);
+}
+
+#[test]
+fn names_are_forgiving() {
+    let profiles = Profiles::layered(Some(PACK), &Table::new()).unwrap();
+    for (name, expected) in [
+        ("fast_lookup", Some("fast_lookup")),
+        ("FastLookup", Some("fast_lookup")),
+        ("fast-lookup", Some("fast_lookup")),
+        ("Explore", Some("explore")),
+        ("fast_look", None),
+        ("mapper", None),
+    ] {
+        assert_eq!(profiles.get(name).map(|profile| profile.name.as_str()), expected, "{name}");
+    }
+}
+
+#[test]
+fn what_is_internal_is_not_offered() {
+    let profiles = Profiles::layered(Some(PACK), &Table::new()).unwrap();
+    assert_eq!(profiles.names(), ["explore", "fast_lookup", "general"]);
+    assert_eq!(profiles.internal("Mapper").map(|profile| profile.max_turns), Some(1));
+    assert_eq!(profiles.internal("explore"), None);
+    let mapper = profiles.internal("mapper").unwrap();
+    assert!(!mapper.allows(&spec("file_read", Access::Read, Effect::Pure)));
+    // Settings may offer it, and take the others away.
+    let settings = "[mapper]\ninternal = false\n[explore]\ndisabled = true\n[general]\ndisabled = true\n\
+                    [fast_lookup]\ndisabled = true\n";
+    let profiles = Profiles::layered(Some(PACK), &settings.parse().unwrap()).unwrap();
+    assert_eq!((profiles.names(), profiles.is_empty()), (vec!["mapper"], false));
+    let settings = "[explore]\ndisabled = true\n[general]\ndisabled = true\n[fast_lookup]\ndisabled = true\n";
+    let profiles = Profiles::layered(Some(PACK), &settings.parse().unwrap()).unwrap();
+    assert!(profiles.is_empty() && profiles.internal("mapper").is_some());
 }
 
 #[test]

@@ -1,0 +1,123 @@
+//! What is listed, what is told when it is loaded, and what a call through another tool stands for.
+
+use mica_agent::{Args, RunId, ToolCx, ToolOutput, TypedTool};
+use mica_ai::id::CallId;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+
+fn tool(name: &str, description: &str) -> Arc<dyn Tool> {
+    let tool = TypedTool::new(name, description, |_: Value, _| async { Ok(ToolOutput::text("done")) });
+    Arc::new(tool.with(|spec| {
+        spec.schema = json!({ "type": "object", "properties": { "to": { "type": "string" } } });
+    }))
+}
+
+fn deferred() -> Deferred {
+    let long = format!("Stores {}", "many things ".repeat(20));
+    Deferred::new(vec![
+        tool("store", &long),
+        tool("ship", "replaced"),
+        tool("ship", "Ships it.\nTo  anywhere. Takes a day."),
+        tool("e_mail", "Sends e.g. letters"),
+    ])
+}
+
+#[test]
+fn each_has_a_line() {
+    assert_eq!(
+        deferred().listing().unwrap(),
+        "More tools can be called with call_tool. Load those you need with load_tools first, several at once: it tells what \
+         they take.\n\
+         - e_mail: Sends e.g. letters\n\
+         - ship: Ships it\n\
+         - store: Stores many things many things many things many things many things many things many things many things \
+         many things many …"
+    );
+    assert_eq!(Deferred::default().listing(), None);
+    assert!(Deferred::default().tools().is_empty());
+    let names: Vec<String> = deferred().tools().iter().map(|tool| tool.spec().name.clone()).collect();
+    assert_eq!(names, [LOAD, CALL]);
+}
+
+async fn loaded(names: Value) -> Result<(String, Value), String> {
+    let cx = ToolCx::new(RunId::fresh(), CallId::from("c"), CancellationToken::new(), |_| {});
+    let args = Args::from_iter([("names".to_owned(), names)]);
+    let output = LoadTools::new(&deferred()).call(args, &cx).await.map_err(|error| error.message)?;
+    let [mica_ai::Content::Text { text }] = output.content.as_slice() else {
+        return Err("no text".to_owned());
+    };
+    Ok((text.clone(), output.details.unwrap_or_default()))
+}
+
+#[tokio::test]
+async fn several_are_loaded_at_once() {
+    let schema = r#"{"type":"object","properties":{"to":{"type":"string"}}}"#;
+    let (text, details) = loaded(json!(["ship", "e_mail", "ship"])).await.unwrap();
+    assert_eq!(
+        text,
+        format!(
+            "<tool name=\"ship\">\nShips it.\nTo  anywhere. Takes a day.\nArguments (JSON Schema): {schema}\n</tool>\n\
+             <tool name=\"e_mail\">\nSends e.g. letters\nArguments (JSON Schema): {schema}\n</tool>\n\
+             Call them with call_tool: {{\"name\": …, \"arguments\": {{…}}}}."
+        )
+    );
+    assert_eq!(details, json!({ "loaded": ["ship", "e_mail"] }));
+    // What is there is told all the same.
+    let (text, _) = loaded(json!(["ship", "Stor"])).await.unwrap();
+    assert!(text.contains("\nThere is no tool \"Stor\" to load. Did you mean \"store\"?\n"), "{text}");
+    assert_eq!(
+        loaded(json!(["shp", "zebra"])).await,
+        Err("There is no tool \"shp\" to load. Did you mean \"ship\"?\n\
+             There is no tool \"zebra\" to load. There are: e_mail, ship, store."
+            .to_owned())
+    );
+    assert_eq!(loaded(json!([])).await, Err("Say which tools to load.".to_owned()));
+}
+
+#[test]
+fn what_a_call_stands_for() {
+    let check = |args: Value, expect: Result<(&str, Value), &str>| {
+        let Value::Object(members) = &args else { panic!("{args}") };
+        let stands = CallTool::new(&deferred()).stands_for(members).unwrap();
+        let found = stands.map(|(name, inner)| (name, Value::Object(inner))).map_err(|error| error.message);
+        let expect = expect.map(|(name, inner)| (name.to_owned(), inner)).map_err(str::to_owned);
+        assert_eq!(found, expect, "{args}");
+        let call = ToolCall {
+            id: CallId::from("c"),
+            name: CALL.to_owned(),
+            arguments: Arguments::from_value(&args),
+        };
+        let plain = unwrapped(&call);
+        match &found {
+            Ok((name, inner)) => {
+                let unwrapped = Value::Object(plain.arguments.parse().unwrap());
+                assert_eq!((&plain.name, &unwrapped), (name, inner), "{args}");
+            }
+            Err(_) => assert_eq!(*plain, call, "{args}"),
+        }
+    };
+    check(json!({ "name": "ship", "arguments": { "to": "x" } }), Ok(("ship", json!({ "to": "x" }))));
+    check(json!({ "name": " ship ", "arguments": "{\"to\": \"x\"}" }), Ok(("ship", json!({ "to": "x" }))));
+    check(json!({ "name": "ship", "arguments": null }), Ok(("ship", json!({}))));
+    check(json!({ "name": "ship", "arguments": "" }), Ok(("ship", json!({}))));
+    check(json!({ "name": "ship" }), Ok(("ship", json!({}))));
+    check(json!({ "name": "ship", "to": "x" }), Ok(("ship", json!({ "to": "x" }))));
+    check(
+        json!({ "name": "ship", "arguments": {}, "to": "x" }),
+        Err("call_tool takes `name` and `arguments`; put to into the arguments. Nothing was done."),
+    );
+    check(
+        json!({ "name": "ship", "arguments": [1] }),
+        Err("The `arguments` of ship are no object. Nothing was done."),
+    );
+    check(
+        json!({ "name": "ship", "arguments": "to x" }),
+        Err("The `arguments` of ship are a text that is no JSON object. Nothing was done."),
+    );
+    check(
+        json!({ "arguments": {} }),
+        Err("call_tool needs the `name` of a tool and its `arguments`. Nothing was done."),
+    );
+}

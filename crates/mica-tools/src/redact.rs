@@ -1,0 +1,186 @@
+//! Keeps the values of a project's secrets out of what a model reads, whichever tool they came through.
+//!
+//! The path guard keeps files with secrets from being read. A command that was allowed can read them all the same, and
+//! print them: a search through everything, a program that shows its settings. So what a call came to is looked at, and
+//! values of the project's variable files (`.env` and its like) are replaced by their names.
+//!
+//! Only what is a secret by its name or by its look is replaced. A variable that says `orders` would take that word out of
+//! everything.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use mica_agent::{Hooks, ToolOutput, ToolSpec};
+use mica_ai::Content;
+use mica_ai::message::ToolCall;
+use mica_policy::places::Places;
+
+use crate::variables;
+
+/// Bytes of one file of variables that are looked at.
+const FILE: u64 = 256 << 10;
+/// Folders right below the project that are looked into: modules have files of their own.
+const FOLDERS: usize = 200;
+/// A value that is named as a secret is one from this length on. Shorter ones would be found everywhere.
+const NAMED: usize = 4;
+/// A value that only looks like one has at least so many letters.
+const LOOKS: usize = 16;
+
+/// Parts of names that say what they hold.
+const TELLING: [&str; 12] = [
+    "PASS",
+    "PWD",
+    "SECRET",
+    "TOKEN",
+    "APIKEY",
+    "API_KEY",
+    "ACCESS_KEY",
+    "PRIVATE",
+    "CREDENTIAL",
+    "AUTH",
+    "SALT",
+    "_KEY",
+];
+
+/// Takes values of secrets out of results.
+#[derive(Clone)]
+pub struct Redaction {
+    root: PathBuf,
+    places: Option<Arc<Places>>,
+    known: Arc<Mutex<BTreeMap<PathBuf, Known>>>,
+}
+
+/// A file of variables that was read.
+#[derive(Clone)]
+struct Known {
+    modified: Option<SystemTime>,
+    bytes: u64,
+    secrets: Vec<Secret>,
+}
+
+/// A value, and the name it has in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Secret {
+    name: String,
+    value: String,
+}
+
+impl Redaction {
+    /// For a project.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), places: Places::builtin().ok(), known: Arc::default() }
+    }
+
+    /// The secrets of the project as they are now, the longest first. Waits for a disk.
+    fn secrets(&self) -> Vec<Secret> {
+        let Some(places) = &self.places else { return Vec::new() };
+        let mut folders = vec![self.root.clone()];
+        let mut files = Vec::new();
+        let mut first = true;
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                let Ok(kind) = entry.file_type() else { continue };
+                if kind.is_file() && places.lists_variables(&name) {
+                    files.push(entry.path());
+                } else if first && kind.is_dir() && !name.starts_with('.') && folders.len() < FOLDERS {
+                    folders.push(entry.path());
+                }
+            }
+            first = false;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|path, _| files.contains(path));
+        for path in files {
+            read(&path, &mut known);
+        }
+        let mut all: Vec<Secret> = known.values().flat_map(|one| one.secrets.iter().cloned()).collect();
+        // One that is a part of another must not break it.
+        all.sort_by_key(|secret| std::cmp::Reverse(secret.value.len()));
+        all
+    }
+}
+
+/// Reads a file that is new or changed.
+fn read(path: &Path, known: &mut BTreeMap<PathBuf, Known>) {
+    let Ok(facts) = fs::metadata(path) else { return };
+    let (modified, bytes) = (facts.modified().ok(), facts.len());
+    if known.get(path).is_some_and(|one| (one.modified, one.bytes) == (modified, bytes)) {
+        return;
+    }
+    let text = if bytes <= FILE { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+    known.insert(path.to_owned(), Known { modified, bytes, secrets: secrets(&text) });
+}
+
+/// The values in a file of variables that are secrets.
+fn secrets(text: &str) -> Vec<Secret> {
+    let mut found = Vec::new();
+    for (name, value) in variables::assignments(text) {
+        let named = TELLING.iter().any(|part| name.to_ascii_uppercase().contains(part));
+        // What stands on several lines is printed line by line.
+        for part in value.lines().map(str::trim) {
+            let least = if named { NAMED } else { LOOKS };
+            if part.chars().count() >= least && (named || looks_secret(part)) && !is_reference(part) {
+                found.push(Secret { name: name.clone(), value: part.to_owned() });
+            }
+        }
+    }
+    found
+}
+
+/// Something that a machine made, or an address with a password in it.
+fn looks_secret(value: &str) -> bool {
+    let credentials = value.split_once("://").is_some_and(|(_, rest)| {
+        rest.split_once('@').is_some_and(|(who, _)| who.contains(':') && !who.contains('/'))
+    });
+    let one_word =
+        !value.contains(char::is_whitespace) && !value.contains("://") && !value.starts_with(['/', '.', '$']);
+    let (letters, digits) = value.chars().fold((0, 0), |(letters, digits), letter| {
+        (letters + usize::from(letter.is_alphabetic()), digits + usize::from(letter.is_ascii_digit()))
+    });
+    credentials || (one_word && letters >= 4 && digits >= 3)
+}
+
+/// A value that is somewhere else.
+fn is_reference(value: &str) -> bool {
+    value.starts_with("${")
+        || value.starts_with("$(")
+        || value.starts_with("op://")
+        || value.starts_with("vault:")
+}
+
+/// A text without the values.
+fn redacted(text: &str, secrets: &[Secret]) -> Option<String> {
+    let mut changed: Option<String> = None;
+    for secret in secrets {
+        let now = changed.as_deref().unwrap_or(text);
+        if now.contains(secret.value.as_str()) {
+            changed = Some(now.replace(secret.value.as_str(), &format!("[{}: not shown]", secret.name)));
+        }
+    }
+    changed
+}
+
+#[async_trait]
+impl Hooks for Redaction {
+    async fn after_tool(&self, _: &ToolCall, _: &ToolSpec, output: &mut ToolOutput) {
+        let looking = self.clone();
+        let secrets = tokio::task::spawn_blocking(move || looking.secrets()).await.unwrap_or_default();
+        for part in &mut output.content {
+            if let Content::Text { text } = part
+                && let Some(clean) = redacted(text, &secrets)
+            {
+                *text = clean;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Which values are taken out, and what is left alone.
+
+#![allow(clippy::disallowed_methods, reason = "tests prepare files themselves")]
+
+use super::*;
+
+fn names(text: &str) -> Vec<String> {
+    secrets(text).into_iter().map(|secret| format!("{}={}", secret.name, secret.value)).collect()
+}
+
+#[test]
+fn secrets_by_name_and_by_look() {
+    for (text, expected) in [
+        ("DB_PASSWORD=horse", vec!["DB_PASSWORD=horse"]),
+        ("DB_PASSWORD=abc", vec![]),
+        ("APP_NAME=orders\nLOG_LEVEL=DEBUG\nPORT=8290", vec![]),
+        ("export API_TOKEN='abc def'", vec!["API_TOKEN=abc def"]),
+        ("DB_URL=postgres://user:pw1@db/orders", vec!["DB_URL=postgres://user:pw1@db/orders"]),
+        ("BASE_URL=http://localhost:9090/orders/v1", vec![]),
+        ("SOMETHING=AKIAIOSFODNN7EXAMPLE99", vec!["SOMETHING=AKIAIOSFODNN7EXAMPLE99"]),
+        ("JAVA_HOME=/usr/lib/jvm/java-17-openjdk-amd64", vec![]),
+        ("CLIENT_SECRET=${VAULT_SECRET}", vec![]),
+        (
+            "SIGNING_KEY=\"first line\nsecond line\"\nB=1",
+            vec!["SIGNING_KEY=first line", "SIGNING_KEY=second line"],
+        ),
+        (
+            "PASSWORD=quoted # not a comment in every reader",
+            vec!["PASSWORD=quoted # not a comment in every reader"],
+        ),
+    ] {
+        assert_eq!(names(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_longest_goes_first() {
+    let secrets = vec![
+        Secret { name: "A_TOKEN".to_owned(), value: "abcdef".to_owned() },
+        Secret { name: "B_TOKEN".to_owned(), value: "abcd".to_owned() },
+    ];
+    assert_eq!(
+        redacted("x abcdef y abcd", &secrets).as_deref(),
+        Some("x [A_TOKEN: not shown] y [B_TOKEN: not shown]")
+    );
+    assert_eq!(redacted("nothing here", &secrets), None);
+}
+
+#[test]
+fn files_that_change_are_read_again_also_those_of_modules() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("module/deeper")).unwrap();
+    fs::write(folder.path().join(".env"), "DB_PASSWORD=first\n").unwrap();
+    fs::write(folder.path().join(".env.example"), "DB_PASSWORD=changeme\n").unwrap();
+    fs::write(folder.path().join("module/prod.env"), "KEY_TOKEN=module-token\n").unwrap();
+    let redaction = Redaction::new(folder.path());
+    let values = |redaction: &Redaction| {
+        let mut values: Vec<String> = redaction.secrets().into_iter().map(|one| one.value).collect();
+        values.sort();
+        values
+    };
+    assert_eq!(values(&redaction), ["first", "module-token"]);
+    fs::write(folder.path().join(".env"), "DB_PASSWORD=second one\n").unwrap();
+    assert_eq!(values(&redaction), ["module-token", "second one"]);
+    fs::remove_file(folder.path().join("module/prod.env")).unwrap();
+    assert_eq!(values(&redaction), ["second one"]);
+}
