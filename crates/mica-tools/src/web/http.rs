@@ -314,3 +314,6 @@ fn broken(host: &str, error: &reqwest::Error) -> WebError {
 fn shortened(text: &str) -> String {
     text.get(..text.floor_char_boundary(200)).unwrap_or_default().to_owned()
 }
+
+#[cfg(test)]
+mod tests;
