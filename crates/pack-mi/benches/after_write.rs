@@ -1,7 +1,8 @@
 //! What the check after a write costs: an artifact of two thousand lines in a project of five hundred is written through
 //! `file_write`, with the pack looking at it afterwards and without, in turn. The write alone is the floor.
 //!
-//! The model waits for it after every change, so it must not be felt: `MOST` milliseconds on top of the write.
+//! The model waits for it after every change, so it must not be felt: `MOST` milliseconds on top of the write. Judged by
+//! the time of the processor where the system counts it, so that a busy machine says the same as a quiet one.
 
 #![allow(
     clippy::print_stdout,
@@ -13,6 +14,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -26,18 +28,26 @@ use mica_domain::{Domain, DomainHooks, Facts, Instructions, Surroundings, ToolNa
 use mica_tools::{Sight, Workspace, file_write};
 use pack_mi::{Checker, MiPack};
 use serde_json::{Value, json};
+use synapse_lang::project::disk;
 use tokio_util::sync::CancellationToken;
 
 /// Artifacts of the project.
 const ARTIFACTS: usize = 500;
 /// Lines of the artifact that is written.
 const LINES: usize = 2_000;
-/// Writes of each side.
+/// Writes.
 const ROUNDS: usize = 100;
 /// The most that a check may add to a write, in milliseconds, in nineteen of twenty cases.
 const MOST: f64 = 20.0;
 
 const ARTIFACT: &str = "src/main/wso2mi/artifacts/apis/Large.xml";
+
+/// How long a check took, by the clock and of the processor.
+#[derive(Clone, Copy)]
+struct Took {
+    wall: Duration,
+    work: Duration,
+}
 
 struct Stage {
     write: Arc<dyn Tool>,
@@ -46,7 +56,7 @@ struct Stage {
 
 impl Stage {
     /// Writes, and has the pack look at it. Answers how long each took.
-    async fn write(&self, content: &str) -> (Duration, Duration, Value) {
+    async fn write(&self, content: &str) -> (Duration, Took, Value) {
         let args: Args = serde_json::from_value(json!({ "path": ARTIFACT, "content": content })).unwrap();
         let id = CallId::from("bench");
         let cx = ToolCx::new(RunId::fresh(), id.clone(), CancellationToken::new(), |_| {});
@@ -55,9 +65,9 @@ impl Stage {
         let began = Instant::now();
         let mut output = self.write.call(args, &cx).await.unwrap();
         let written = began.elapsed();
-        let began = Instant::now();
+        let (worked, began) = (worked(), Instant::now());
         self.hooks.after_tool(&call, self.write.spec(), &mut output).await;
-        let checked = began.elapsed();
+        let checked = Took { wall: began.elapsed(), work: self::worked().saturating_sub(worked) };
         (written, checked, output.details.unwrap()["checks"][0].take())
     }
 }
@@ -98,30 +108,83 @@ async fn main() -> ExitCode {
     let errors = checks["errors"].as_u64().unwrap();
     assert!(errors > 0, "mistakes are found");
 
-    let (write, check) = (Spread::of(plain), Spread::of(added));
+    let (write, wall) = (Spread::of(plain), Spread::of(added.iter().map(|one| one.wall).collect()));
+    let work = Spread::of(added.iter().map(|one| one.work).collect());
+    // Where the system does not count, the clock is all there is.
+    let judged = if work.high > 0.0 { &work } else { &wall };
     let lines = large(0).lines().count();
     println!("a write of {lines} lines in a project of {ARTIFACTS} artifacts, {ROUNDS} rounds");
-    println!("  write alone        p50 {:>6.2} ms   p95 {:>6.2} ms", write.middle, write.high);
+    println!("  write alone        p50 {:>6.2} ms   p95 {:>6.2} ms   by the clock", write.middle, write.high);
+    println!("  check on top       p50 {:>6.2} ms   p95 {:>6.2} ms   by the clock", wall.middle, wall.high);
     println!(
-        "  check on top       p50 {:>6.2} ms   p95 {:>6.2} ms   {:.2} and {:.2} of {MOST} ms",
-        check.middle,
-        check.high,
-        check.middle / MOST,
-        check.high / MOST
+        "                     p50 {:>6.2} ms   p95 {:>6.2} ms   of the processor: {:.2} and {:.2} of {MOST} ms",
+        work.middle,
+        work.high,
+        work.middle / MOST,
+        work.high / MOST
     );
+    println!("  both, against the write alone: ratio {:.1}", (write.middle + wall.middle) / write.middle);
     println!(
-        "  together, against the write alone: ratio {:.1}",
-        (write.middle + check.middle) / write.middle
+        "  the first one      {:>6.2} ms; with {errors} errors to tell {:.2} ms",
+        ms(first.work),
+        ms(faulty.work)
     );
-    println!("  the first one      {:>6.2} ms; with {errors} errors to tell {:.2} ms", ms(first), ms(faulty));
     println!(
         "  turn sections      {:>6.2} ms when the project is read, {:.2} ms afterwards",
         ms(cold),
         ms(warm)
     );
-    let met = check.high < MOST;
+    parts(folder.path());
+    let met = judged.high < MOST;
     println!("less than {MOST} ms in nineteen of twenty cases: {}", if met { "met" } else { "NOT met" });
     if met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What all threads of this process have had of processors so far, as Linux counts it; zero elsewhere. On a machine that
+/// does other things, the clock measures those.
+fn worked() -> Duration {
+    // What a running thread has had is counted when it lets go.
+    std::thread::yield_now();
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let of_task = |task: fs::DirEntry| -> Option<u64> {
+        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse().ok()
+    };
+    Duration::from_nanos(tasks.filter_map(of_task).sum())
+}
+
+/// What the parts of a check cost alone.
+fn parts(folder: &Path) {
+    let root = folder.canonicalize().unwrap();
+    let walk = || {
+        let mut paths = Vec::new();
+        disk::walk(&root, &mut paths).unwrap();
+        paths.iter().filter(|path| fs::metadata(path).is_ok()).count()
+    };
+    let mut project = disk::read(&root).unwrap();
+    let (mut walks, mut takes, mut checks, mut again) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for round in 0..ROUNDS / 2 {
+        let text = large(round);
+        let mut began = Instant::now();
+        let mut lap = || std::mem::replace(&mut began, Instant::now()).elapsed();
+        black_box(walk());
+        walks.push(lap());
+        project.set(ARTIFACT, text);
+        takes.push(lap());
+        black_box(project.check_file(ARTIFACT));
+        checks.push(lap());
+        black_box(project.check_file(ARTIFACT));
+        again.push(lap());
+    }
+    for (name, times) in [
+        ("look for changes", walks),
+        ("take the file in", takes),
+        ("check it", checks),
+        ("check it again", again),
+    ] {
+        let fastest = times.iter().min().copied().unwrap_or_default();
+        println!("    {name:<17} p50 {:>6.2} ms   fastest {:.2} ms", Spread::of(times).middle, ms(fastest));
+    }
 }
 
 /// Milliseconds of many runs.
