@@ -8,7 +8,7 @@ use crate::web::testing::{Names, Reply, Site, ok};
 #[tokio::test]
 async fn the_text_at_an_address_of_the_settings_is_read() {
     let moved = Reply::Bytes(b"HTTP/1.1 302 Found\r\nLocation: /list\r\nContent-Length: 0\r\n\r\n".to_vec());
-    let site = Site::serve(&[("/list", ok("application/json", "[1]".to_owned())), ("/moved", moved)]).await;
+    let site = Site::serve(&[("/list", ok("application/json", "[1]")), ("/moved", moved)]).await;
     let cancel = CancellationToken::new();
     let at = |path: &str| format!("http://127.0.0.1:{}{path}", site.port);
     let web = Web::new(Names::to(&[]));
