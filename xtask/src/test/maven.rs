@@ -23,8 +23,7 @@ pub(crate) fn ensure() -> Result<PathBuf> {
     let folder = Path::new("/usr/share").join("maven-repo");
     let present = || {
         let has = |name: &&str| folder.join("org/apache/maven/plugins").join(name).is_dir();
-        PLUGINS.iter().all(|name| has(&name))
-            && process::output(process::program("mvn").arg("--version")).is_ok()
+        PLUGINS.iter().all(has) && process::output(process::program("mvn").arg("--version")).is_ok()
     };
     if present() {
         return Ok(folder);

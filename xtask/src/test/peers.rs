@@ -11,7 +11,7 @@ type SetUp = fn() -> Result<PathBuf>;
 
 /// Adds the foreign servers: set up when they are asked for, listed as left out otherwise.
 pub(crate) fn add(parts: &mut Parts, asked: bool) {
-    let peers: [(Part, SetUp); 4] = [
+    let peers: Vec<(Part, SetUp)> = vec![
         (Part::new("peer llama.cpp (server)", "MICA_PEER_LLAMA_PYTHON"), llama),
         (Part::new("peer llama.cpp (model)", "MICA_PEER_GGUF"), model),
         (Part::new("peer aimock", "MICA_PEER_AIMOCK"), aimock),
