@@ -170,8 +170,14 @@ impl Ready {
         if !matches!(plan.network, Reachable::Nothing | Reachable::Everything) {
             return false;
         }
-        let Some(_building) = self.announce(&plan) else { return true };
-        let Ok(mut place) = Place::begin(sandbox, plan, boundary).await else { return false };
+        let Some(announced) = self.announce(&plan) else { return true };
+        self.build_announced(sandbox, boundary, announced).await
+    }
+
+    async fn build_announced(&self, sandbox: &Sandbox, boundary: &Boundary, announced: Building) -> bool {
+        let Ok(mut place) = Place::begin(sandbox, announced.plan.clone(), boundary).await else {
+            return false;
+        };
         if !place.built().await {
             return false;
         }
@@ -189,17 +195,25 @@ impl Ready {
         Some(Building { ready: self.clone(), plan: plan.clone() })
     }
 
-    /// Takes one back that has served a command, when its keeper says that it can serve another. Hands it out again when
-    /// not.
-    pub(crate) async fn take_back(&self, mut place: Place, _announced: Building) -> Option<Place> {
-        let is_young = place.began.elapsed() < AGE;
-        if is_young
+    /// Sees to it that the one that was announced comes to stand: the one that has served a command, when its keeper says
+    /// that it can serve another, or else a new one. Hands out what is not needed any more.
+    pub(crate) async fn renew(
+        &self,
+        sandbox: &Sandbox,
+        boundary: &Boundary,
+        mut served: Served,
+        announced: Building,
+    ) -> Option<Place> {
+        if let Served::Undisturbed(place) = &mut served
+            && announced.plan.again
+            && place.began.elapsed() < AGE
             && let Ok(Some(Report::Again)) = tokio::time::timeout(SET_UP, place.control.report()).await
         {
-            self.stand(place);
+            self.stand(served.place());
             return None;
         }
-        Some(place)
+        self.build_announced(sandbox, boundary, announced).await;
+        Some(served.place())
     }
 
     fn stand(&self, mut place: Place) {
@@ -224,6 +238,22 @@ impl Ready {
 impl Shared {
     fn places(&self) -> MutexGuard<'_, Places> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One that has served a command.
+pub(crate) enum Served {
+    /// Its keeper saw the command end, and was told nothing meanwhile.
+    Undisturbed(Place),
+    /// It was told to end the command, or is gone.
+    Disturbed(Place),
+}
+
+impl Served {
+    pub(crate) fn place(self) -> Place {
+        match self {
+            Self::Undisturbed(place) | Self::Disturbed(place) => place,
+        }
     }
 }
 

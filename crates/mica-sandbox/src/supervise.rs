@@ -21,7 +21,7 @@ use crate::network::{Log, Refusal};
 use crate::notice::Notice;
 use crate::outcome::{self, Ended, How, Limit};
 use crate::plan::{Order, Plan, Report, Usage};
-use crate::ready::Place;
+use crate::ready::{Place, Served};
 use crate::sandbox::Sandbox;
 use crate::tier::Tier;
 
@@ -104,22 +104,20 @@ impl Supervisor {
         // Everything that the command started has ended. What is left is the keeper, with its namespaces and mounts, and
         // nobody needs to wait for that.
         let (next, boundary) = (self.next, self.boundary.clone());
-        let serves_again = keeper == Keeper::Done && self.orders == 0;
-        // Said before anybody knows of the end: the next command then waits for this one, and builds none.
-        let announced = next
-            .as_ref()
-            .filter(|(_, plan)| plan.again && serves_again)
-            .and_then(|(sandbox, plan)| sandbox.ready.announce(plan));
+        let served = if keeper == Keeper::Done && self.orders == 0 {
+            Served::Undisturbed(place)
+        } else {
+            Served::Disturbed(place)
+        };
+        // Said before anybody knows of the end: the next command then waits for that one, and builds none of its own.
+        let announced = next.as_ref().and_then(|(sandbox, plan)| sandbox.ready.announce(plan));
         tokio::spawn(async move {
-            let mut left = Some(place);
-            if let (Some((sandbox, _)), Some(announced)) = (&next, announced)
-                && let Some(place) = left.take()
-            {
-                left = sandbox.ready.take_back(place, announced).await;
-            }
-            if let Some((sandbox, plan)) = next {
-                sandbox.ready.build(&sandbox, plan, &boundary).await;
-            }
+            let left = match (&next, announced) {
+                (Some((sandbox, _)), Some(announced)) => {
+                    sandbox.ready.renew(sandbox, &boundary, served, announced).await
+                }
+                _ => Some(served.place()),
+            };
             if let Some(Place { mut process, control, temporary, group, .. }) = left {
                 // Nobody listens any more, which tells the keeper to end.
                 drop(control);

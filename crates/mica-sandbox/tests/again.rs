@@ -17,7 +17,7 @@ mod stage;
 
 use std::time::{Duration, Instant};
 
-use mica_sandbox::{Boundary, Command, Finished, How, Sandbox, Tier};
+use mica_sandbox::{Boundary, Command, Finished, How, Sandbox, Stream, Tier};
 use stage::{Stage, World};
 use tokio_util::sync::CancellationToken;
 
@@ -47,6 +47,12 @@ const TABLE: &[(&str, Next)] = &[
     ("leave-abstract-socket", Same),
     ("leave-device-modes", Same),
     ("leave-keeper-limits", Same),
+    // The keeper has rights that the command has not, so the command cannot change how it is scheduled.
+    ("leave-nice-keeper", Same),
+    ("leave-nice-user", Same),
+    ("leave-idle-keeper", Same),
+    ("leave-keeper-on-one-processor", Same),
+    ("leave-keeper-last-at-disks", Same),
     ("leave-keeper-signals", Any),
     ("leave-terminal", Same),
     ("daemon", Same),
@@ -69,11 +75,6 @@ const TABLE: &[(&str, Next)] = &[
     ("leave-attribute", Any),
     ("leave-terminal-mode", Anew),
     ("leave-connection", Anew),
-    ("leave-nice-keeper", Anew),
-    ("leave-nice-user", Anew),
-    ("leave-idle-keeper", Anew),
-    ("leave-keeper-on-one-processor", Any),
-    ("leave-keeper-last-at-disks", Anew),
 ];
 
 /// Runs an attempt.
@@ -109,7 +110,6 @@ async fn nothing_of_one_command_is_found_by_the_next() {
         assert_eq!(first, 2, "the first process after the keeper");
         let before = world.outside();
         let left = run(&sandbox, &world, &boundary, name).await;
-        let keepers = stage::stubs();
         let (pid, found) = describe(&sandbox, &world, &boundary).await;
         for line in found.iter().filter(|line| !expected.contains(line)) {
             wrong.push(format!("{name}: found {line}"));
@@ -120,7 +120,7 @@ async fn nothing_of_one_command_is_found_by_the_next() {
         let same = pid != first;
         if *next != Any && same != (*next == Same) {
             let said = left.output.text();
-            wrong.push(format!("{name}: expected {next:?}, and it ran as {pid} ({keepers:?}): {said}"));
+            wrong.push(format!("{name}: expected {next:?}, and it ran as {pid}: {said}"));
         }
         if before != world.outside() {
             wrong.push(format!("{name}: outside has changed"));
@@ -152,7 +152,6 @@ async fn one_keeper_serves_many_and_each_is_counted_alone() {
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
     let used = shell(&sandbox, &world, &boundary, busy).await.ended.usage;
     assert!(used.user_us > 10_000, "{used:?}");
-    let keepers = stage::stubs();
     let mut last = 2;
     for number in 0..50 {
         let finished = shell(&sandbox, &world, &boundary, &format!("echo $$; exit {number}")).await;
@@ -161,7 +160,6 @@ async fn one_keeper_serves_many_and_each_is_counted_alone() {
         assert!(pid > last, "{pid} after {last}");
         last = pid;
         assert!(finished.ended.usage.user_us < used.user_us, "{:?} after {used:?}", finished.ended.usage);
-        assert_eq!(stage::stubs(), keepers);
     }
 }
 
@@ -225,7 +223,13 @@ async fn what_was_mended_serves_nobody_else() {
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("id_rsa"), "another secret").unwrap();
     child.take_input().unwrap().write_all(b"go\n").await.unwrap();
-    assert_eq!(child.next().await.unwrap().bytes, "hidden\n");
+    let mut said = Vec::new();
+    while let Some(chunk) = child.next().await {
+        if chunk.stream == Stream::Output {
+            said.extend_from_slice(&chunk.bytes);
+        }
+    }
+    assert_eq!(String::from_utf8_lossy(&said), "hidden\n");
     child.wait().await;
     assert_eq!(own_number(&sandbox, &world, &reading).await, 2);
 }

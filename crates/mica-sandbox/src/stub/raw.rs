@@ -70,8 +70,8 @@ pub(crate) fn wait_any(patience: bool) -> io::Result<Option<Gone>> {
     }
 }
 
-/// How this process is scheduled, in the kernel's own words: policy and priority, processors, priority at disks. Whoever
-/// runs as the same user can change it, and what is started later inherits it.
+/// How this process is scheduled, in the kernel's own words: policy and priority, processors, priority at disks. What
+/// is started later inherits it.
 #[cfg(target_os = "linux")]
 pub(crate) fn scheduling() -> io::Result<Vec<u8>> {
     /// More than the kernel has to say so far.

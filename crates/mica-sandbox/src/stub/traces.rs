@@ -9,9 +9,10 @@
 //! - *private folders*, terminals included: compared here, name by name. Other mounts are read-only;
 //! - *the network*: its own loopback is all there is. Connections outlive processes, and none can have been made when
 //!   nothing went over it;
-//! - *the keeper*: the same user may change how it is scheduled, and what it starts inherits that. Compared here. Its
-//!   limits, its memory and its descriptors cannot be reached (seccomp, and it is not dumpable), and it is the first
-//!   process of its namespace, which no signal from in there ends or stops;
+//! - *the keeper*: it has rights in its namespaces that the command has given up, so the kernel lets no command change how
+//!   it is scheduled, which those after it would inherit; that is compared here all the same. Its limits, its memory and its
+//!   descriptors cannot be reached (seccomp, and it is not dumpable), and it is the first process of its namespace, which
+//!   no signal from in there ends or stops;
 //! - *settings of the kernel* and control groups are read-only mounts, keys and names of the machine are refused.
 
 use std::ffi::OsString;
@@ -100,8 +101,8 @@ fn walk(path: &Path, within: Option<(u32, u32)>, files: &mut Vec<Trace>) -> Resu
         return Ok(());
     }
     // Lists of who may do what count among these.
-    let mut none: [u8; 0] = [];
-    trace.extended = match rustix::fs::llistxattr(path, &mut none) {
+    let mut names = [0u8; 256];
+    trace.extended = match rustix::fs::llistxattr(path, names.as_mut_slice()) {
         Ok(length) => length,
         Err(rustix::io::Errno::OPNOTSUPP) => 0,
         Err(error) => return Err(failed()(std::io::Error::from(error))),

@@ -86,10 +86,11 @@ impl Stage {
         let first =
             sandbox.run_to_end(world.command("inside-read"), &boundary, 64 * 1024, cancel.clone()).await?;
         assert_eq!(first.ended.how, How::Exited(0), "{name}: {}", first.errors.text());
+        // Others may still be ending, and no new one is begun.
         let keepers = stubs();
-        assert_eq!(keepers.len(), 1, "{name}");
         let mut child = sandbox.spawn(world.command(name), &boundary, cancel).await?;
-        assert_eq!(stubs(), keepers, "{name}: the same one serves");
+        let now = stubs();
+        assert!(now.iter().all(|pid| keepers.contains(pid)), "{name}: {keepers:?} and now {now:?}");
         let (mut output, mut errors) = (Kept::default(), Kept::default());
         while let Some(chunk) = child.next().await {
             let kept = if chunk.stream == Stream::Output { &mut output } else { &mut errors };

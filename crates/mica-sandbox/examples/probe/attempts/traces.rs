@@ -205,7 +205,8 @@ fn describe(world: &super::World) {
 
 /// What a descriptor is, without its number.
 fn kind(path: &Path) -> String {
-    path.to_string_lossy().split(':').next().unwrap_or_default().to_owned()
+    let name = path.to_string_lossy().replace(&std::process::id().to_string(), "self");
+    name.split(':').next().unwrap_or_default().to_owned()
 }
 
 fn show(name: &str) {
