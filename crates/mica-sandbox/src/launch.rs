@@ -229,7 +229,8 @@ fn plan(
     })?;
     // A hidden place may be a link; both ends are hidden.
     let mut hidden = boundary.hidden.clone();
-    hidden.extend(boundary.hidden.iter().filter_map(real));
+    // Most are not there, and one question is less than one for each folder on the way.
+    hidden.extend(boundary.hidden.iter().filter(|path| path.exists()).filter_map(real));
     hidden.sort();
     hidden.dedup();
     let text = |path: &PathBuf| path.to_str().is_none();
