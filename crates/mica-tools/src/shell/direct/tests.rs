@@ -127,3 +127,142 @@ fn what_bash_does_itself_is_known() {
     let unknown: Vec<&str> = text.lines().filter(|name| !OWN.contains(name)).collect();
     assert_eq!(unknown, Vec::<&str>::new());
 }
+
+/// Lines that are run both ways. A `+` says that it needs no shell.
+const LINES: &[&str] = &[
+    "+ cat a.txt",
+    "+ cat missing.txt",
+    "+ cat a.txt missing.txt 'with space.txt'",
+    "+ cat -n -- a.txt",
+    "+ cat ''",
+    "+ cat",
+    "+ ls",
+    "+ ls -1 sub",
+    "+ ls -la missing",
+    "+ ls 'with space.txt' a.txt",
+    "+ ls --no-such-option",
+    "+ head -n 1 a.txt",
+    "+ tail -n1 a.txt sub/b.txt",
+    "+ wc -l a.txt",
+    "+ grep -n two a.txt",
+    "+ grep 'no such text' a.txt",
+    "+ grep -c 'o' a.txt sub/b.txt",
+    "+ grep \"t w\" a.txt",
+    "+ grep '$HOME `x` \\ * ~ !' a.txt",
+    "+ grep -rn --include=b.txt one .",
+    "- grep [ a.txt",
+    "+ sed -n 1,2p a.txt",
+    "+ sed 's/one/eins/' a.txt",
+    "+ find . -name b.txt",
+    "+ find . -name '*.txt' -newer a.txt",
+    "+ find sub -type f",
+    "+ sort -r a.txt",
+    "+ cut -c1 a.txt",
+    "+ tr a b",
+    "+ env",
+    "+ env A=b env",
+    "+ printenv PWD",
+    "+ printenv _",
+    "+ printenv SHLVL",
+    "+ printenv NOT_THERE",
+    "+ basename /a/b.txt .txt",
+    "+ dirname /a/b.txt",
+    "+ seq 1 3",
+    "+ expr 1 + 2",
+    "+ sh -c 'exit 7'",
+    "+ sh -c 'kill -9 $$'",
+    "+ sh -c 'kill -PIPE $$'",
+    "+ sh -c 'echo out; echo err >&2; exit 3'",
+    "+ sh -c 'echo $0 $#' a b",
+    "+ sh -c 'trap'",
+    "+ sh -c 'umask; pwd; ulimit -n'",
+    "+ readlink /proc/self/cwd",
+    "+ readlink /proc/self/fd/0",
+    "+ ls /proc/self/fd",
+    "+ ./script one 'two three'",
+    "+ sub/../script",
+    "+ cmp a.txt sub/b.txt",
+    "+ stat -c %a a.txt",
+    "+ date -u -d @0 +%F",
+    "+ timeout 5 cat a.txt",
+    "+ nice cat a.txt",
+    "+ xargs cat",
+    "- echo one two",
+    "- pwd",
+    "- true",
+    "- test -f a.txt",
+    "- no-such-program a b",
+    "- ./missing",
+    "- ./a.txt",
+    "- ./bare",
+    "- ./sub",
+    "- sub",
+    "- ./broken",
+    "- cat *.txt",
+    "- cat a.txt | wc -l",
+    "- cat $HOME",
+    "- A=b env",
+    "- cat < a.txt",
+    "- cat a.txt; cat a.txt",
+    "- exit 9",
+];
+
+/// What is run directly cannot be told from what bash runs.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the test runs both ways outside of a sandbox")]
+fn both_ways_end_the_same() {
+    use std::process::{Command, Stdio};
+    if Command::new("bash").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    std::fs::create_dir(folder.join("sub")).unwrap();
+    for (name, text, mode) in [
+        ("a.txt", "one\ntwo\nt w\n", 0o644),
+        ("with space.txt", "spaced\n", 0o644),
+        ("sub/b.txt", "one\n", 0o644),
+        ("script", "#!/bin/sh\necho $0 $# \"$@\"\n", 0o755),
+        ("bare", "echo read by the shell $BASH_VERSION\n", 0o755),
+        ("broken", "#!/no/such/interpreter\n", 0o755),
+    ] {
+        std::fs::write(folder.join(name), text).unwrap();
+        std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let variables = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/nowhere"), ("LANG", "C.UTF-8")];
+    let environment: BTreeMap<String, String> =
+        variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let run = |mut command: Command| {
+        let output = command.current_dir(&folder).stdin(Stdio::null()).output().unwrap();
+        let mut lines: Vec<String> =
+            String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+        // Bash hands variables on in an order of its own.
+        lines.sort();
+        (output.status, lines, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let mut compared = 0;
+    for line in LINES {
+        let (expected, line) = (line.starts_with('+'), &line[2..]);
+        let direct = Direct::of(line, &folder, &environment);
+        // A broken script looks like a program, and is left to bash when it cannot be started.
+        if line == "./broken" {
+            assert!(direct.is_some());
+            continue;
+        }
+        let Some(direct) = direct else {
+            assert!(
+                !expected || find(line.split(' ').next().unwrap(), &folder, variables[0].1).is_none(),
+                "{line}"
+            );
+            continue;
+        };
+        assert!(expected, "{line}");
+        let mut bash = Command::new("bash");
+        bash.args(["-c", "--", line]).env_clear().envs(&environment);
+        let mut own = Command::new(&direct.program);
+        own.args(&direct.arguments).env_clear().envs(&environment).envs(direct.variables(&folder));
+        assert_eq!(run(own), run(bash), "{line}");
+        compared += 1;
+    }
+    assert!(compared >= 40, "only {compared} could be compared here");
+}
