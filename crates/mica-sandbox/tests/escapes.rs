@@ -86,6 +86,7 @@ const TABLE: &[(&str, [Expect; 3])] = &[
     ("chown", [Out, Out, Held]),
     ("times", [Out, Out, Held]),
     ("attribute", [Out, Out, Held]),
+    ("device-mode", [Root, Root, Held]),
     ("home-write", [Out, Held, Held]),
     ("home-profile", [Out, Held, Held]),
     ("shared-temporary", [Out, Held, Any]),
