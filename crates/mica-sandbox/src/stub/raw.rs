@@ -40,7 +40,7 @@ pub(crate) struct Gone {
     pub(crate) status: i32,
     pub(crate) user: libc::timeval,
     pub(crate) system: libc::timeval,
-    pub(crate) resident: i64,
+    pub(crate) resident: libc::c_long,
 }
 
 /// Waits for any child; without `patience` only for one that has ended already, and then none means that all still run.
@@ -63,7 +63,7 @@ pub(crate) fn wait_any(patience: bool) -> io::Result<Option<Gone>> {
             }
             0 => return Ok(None),
             pid => {
-                let (user, system, resident) = (usage.ru_utime, usage.ru_stime, usage.ru_maxrss as i64);
+                let (user, system, resident) = (usage.ru_utime, usage.ru_stime, usage.ru_maxrss);
                 return Ok(Some(Gone { pid, status, user, system, resident }));
             }
         }
