@@ -87,9 +87,13 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
         Reach::Namespace if plan.again => Traces::of(plan).ok(),
         _ => None,
     };
+    #[cfg(target_os = "linux")]
+    let covered = if reach == Reach::Namespace { super::mounts::covered(plan) } else { Vec::new() };
     channel.report(&Report::Ready { around: confinement.around() });
     while let Some((mut errand, streams)) = channel.errand().map_err(Stop::at("errand"))? {
         errand.environment.extend(proxy.map(proxy_variables).unwrap_or_default());
+        #[cfg(target_os = "linux")]
+        super::mounts::cover_again(&covered)?;
         let mounts = serve(plan, channel, &confinement, reach, &errand, streams)?;
         #[cfg(target_os = "linux")]
         if mounts == Mounts::Untouched
@@ -124,7 +128,6 @@ fn serve(
 ) -> Result<Mounts, Stop> {
     #[cfg(target_os = "linux")]
     if reach == Reach::Namespace {
-        super::mounts::cover_again(plan)?;
         super::mounts::except(plan)?;
     }
     // Before the command runs: nothing that is replaced from then on is missed.

@@ -172,13 +172,19 @@ pub(crate) fn cover(hidden: &[PathBuf]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Covers what is secret and not covered: it was replaced while the boundary stood and nobody kept it.
-pub(crate) fn cover_again(plan: &Plan) -> Result<(), Stop> {
-    let is_open = |path: &&PathBuf| {
+/// What is secret and there, now that it is covered. When one that is not comes to be while the boundary stands, the program
+/// uses another one.
+pub(crate) fn covered(plan: &Plan) -> Vec<&PathBuf> {
+    plan.hidden.iter().filter(|path| path.exists()).collect()
+}
+
+/// Covers those of them again that are not any more: they were replaced while the boundary stood and nobody kept it.
+pub(crate) fn cover_again(covered: &[&PathBuf]) -> Result<(), Stop> {
+    let is_open = |path: &&&PathBuf| {
         statx(CWD, path.as_path(), AtFlags::empty(), StatxFlags::empty())
             .is_ok_and(|found| !found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
     };
-    plan.hidden.iter().filter(is_open).try_for_each(|path| cover(std::slice::from_ref(path)))
+    covered.iter().filter(is_open).try_for_each(|path| cover(std::slice::from_ref(path)))
 }
 
 fn empty(path: &Path, options: &str, more: MountFlags) -> Result<(), Stop> {
