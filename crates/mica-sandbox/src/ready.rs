@@ -166,8 +166,7 @@ impl Ready {
 
     /// Builds one for the next command like the last, and answers whether it stands.
     pub(crate) async fn build(&self, sandbox: &Sandbox, plan: Plan, boundary: &Boundary) -> bool {
-        // A proxy belongs to one command.
-        if !matches!(plan.network, Reachable::Nothing | Reachable::Everything) {
+        if !can_stand(&plan) {
             return false;
         }
         let Some(announced) = self.announce(&plan) else { return true };
@@ -185,8 +184,11 @@ impl Ready {
         true
     }
 
-    /// Says that one like this will stand soon; nothing when one does already, or somebody else has said so.
+    /// Says that one like this will stand soon; nothing when none can, one does already, or somebody else has said so.
     pub(crate) fn announce(&self, plan: &Plan) -> Option<Building> {
+        if !can_stand(plan) {
+            return None;
+        }
         let mut places = self.0.places();
         if places.building.contains(plan) || places.standing.iter().any(|place| place.plan == *plan) {
             return None;
@@ -268,6 +270,11 @@ impl Drop for Building {
         self.ready.0.places().building.retain(|plan| *plan != self.plan);
         self.ready.0.news.notify_waiters();
     }
+}
+
+/// Whether one can be built before its command comes. A proxy belongs to one command.
+fn can_stand(plan: &Plan) -> bool {
+    matches!(plan.network, Reachable::Nothing | Reachable::Everything)
 }
 
 fn forget(shared: &Weak<Shared>, id: u64) {
