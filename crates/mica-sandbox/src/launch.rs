@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::aftermath::Before;
-use crate::boundary::{Boundary, Limits, Network, Weak};
+use crate::boundary::{Boundary, Limits, Network, UnixSockets, Weak};
 use crate::child::{Child, Stream};
 use crate::command::{Command, Streaming};
 use crate::error::SandboxError;
@@ -62,7 +62,7 @@ pub(crate) async fn spawn(
     let stop_proxy = proxying.clone().drop_guard();
     let (reachable, hosts) = reachable(boundary, tier, &log, &proxying).await?;
     let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let plan = plan(&command.folder, boundary, tier, reachable)?;
+    let plan = plan(sandbox, &command.folder, boundary, reachable)?;
     let pipes = Pipes::new(&command).map_err(SandboxError::io("no pipe"))?;
     let mut place = None;
     if let Some(mut ready) = sandbox.ready.take(&plan).await {
@@ -70,7 +70,7 @@ pub(crate) async fn spawn(
         let errand = errand(&command, boundary, ready.temporary.as_ref(), &mark);
         place = ready.control.hand_over(&pipes.theirs, &errand).await.is_ok().then_some(ready);
     }
-    let place = match place {
+    let mut place = match place {
         Some(place) => place,
         None => {
             let mut place = Place::begin(sandbox, plan.clone(), boundary).await?;
@@ -80,20 +80,20 @@ pub(crate) async fn spawn(
             place
         }
     };
-    let Place { process, mut control, temporary, group, .. } = place;
     let Pipes { theirs, input, output, errors } = pipes;
     drop(theirs);
 
     let started = tokio::time::timeout(SET_UP, async {
         loop {
-            match control.report().await {
+            match place.control.report().await {
                 Some(Report::Listener) => {
-                    if let (Some(listener), Some(hosts)) = (control.listener(), &hosts) {
+                    if let (Some(listener), Some(hosts)) = (place.control.listener(), &hosts) {
                         let proxy = Proxy::new(hosts.clone(), log.clone());
                         tokio::spawn(proxy.serve(listener, proxying.clone()));
                     }
                 }
-                Some(Report::Ready { .. } | Report::Replaced { .. } | Report::Open { .. }) => {}
+                Some(Report::Ready { around }) => place.stands(around),
+                Some(Report::Replaced { .. } | Report::Open { .. } | Report::Again) => {}
                 Some(Report::Started) => return Ok(()),
                 Some(Report::Failed { stage, reason, errno }) => {
                     return Err(failed(&command.program, stage, reason, errno));
@@ -113,9 +113,10 @@ pub(crate) async fn spawn(
         reason: format!("it was not ready within {} s", SET_UP.as_secs()),
     })??;
 
-    // The next one is built beside this command, so that it stands when that ends.
+    // The next one is built beside this command, so that it stands when that ends, unless this one may serve again: most
+    // commands end sooner than one is built, and building takes from the time of the command.
     let next = sandbox.is_keeping_ready.then(|| (sandbox.clone(), plan));
-    if let Some((sandbox, plan)) = next.clone() {
+    if let Some((sandbox, plan)) = next.clone().filter(|(_, plan)| !plan.again) {
         let boundary = boundary.clone();
         tokio::spawn(async move { sandbox.ready.build(&sandbox, plan, &boundary).await });
     }
@@ -125,8 +126,7 @@ pub(crate) async fn spawn(
         Streaming::Pipe => (None, Some(output)),
     };
     let supervisor = Supervisor {
-        process,
-        control,
+        place,
         tier,
         mark,
         folder: command.folder,
@@ -138,10 +138,9 @@ pub(crate) async fn spawn(
             Some(supervise::read(errors, Stream::Errors, sender)),
         ],
         stop_proxy,
-        temporary,
-        group,
         held,
         notices: Vec::new(),
+        orders: 0,
         before,
         next,
     };
@@ -156,7 +155,7 @@ pub(crate) async fn prepare(sandbox: &Sandbox, folder: &Path, boundary: &Boundar
         // A proxy belongs to one command.
         Network::Hosts { .. } => return false,
     };
-    match plan(folder, boundary, sandbox.tier(), network) {
+    match plan(sandbox, folder, boundary, network) {
         Ok(plan) => sandbox.ready.build(sandbox, plan, boundary).await,
         Err(_) => false,
     }
@@ -215,7 +214,13 @@ async fn reachable(
     }
 }
 
-fn plan(folder: &Path, boundary: &Boundary, tier: Tier, network: Reachable) -> Result<Plan, SandboxError> {
+fn plan(
+    sandbox: &Sandbox,
+    folder: &Path,
+    boundary: &Boundary,
+    network: Reachable,
+) -> Result<Plan, SandboxError> {
+    let tier = sandbox.tier();
     let real = |path: &PathBuf| path.canonicalize().ok();
     let writable: Vec<PathBuf> = boundary.writable.iter().filter_map(real).collect();
     let folder = folder.canonicalize().map_err(|error| SandboxError::Path {
@@ -224,7 +229,8 @@ fn plan(folder: &Path, boundary: &Boundary, tier: Tier, network: Reachable) -> R
     })?;
     // A hidden place may be a link; both ends are hidden.
     let mut hidden = boundary.hidden.clone();
-    hidden.extend(boundary.hidden.iter().filter_map(real));
+    // Most are not there, and one question is less than one for each folder on the way.
+    hidden.extend(boundary.hidden.iter().filter(|path| path.exists()).filter_map(real));
     hidden.sort();
     hidden.dedup();
     let text = |path: &PathBuf| path.to_str().is_none();
@@ -235,6 +241,13 @@ fn plan(folder: &Path, boundary: &Boundary, tier: Tier, network: Reachable) -> R
     }
     // Time is kept out here.
     let limits = Limits { wall: None, grace: Duration::ZERO, ..boundary.limits.clone() };
+    // Where only private folders can be written, it can be seen whether a command left something; with a namespace for
+    // processes, it is certain that none is left.
+    let again = sandbox.is_keeping_ready
+        && tier == Tier::Namespaces
+        && writable.is_empty()
+        && network == Reachable::Nothing
+        && boundary.unix_sockets == UnixSockets::Pairs;
     Ok(Plan {
         tier,
         folder,
@@ -247,6 +260,7 @@ fn plan(folder: &Path, boundary: &Boundary, tier: Tier, network: Reachable) -> R
         network,
         unix_sockets: boundary.unix_sockets,
         limits,
+        again,
     })
 }
 

@@ -1,7 +1,7 @@
-//! What goes between the program and the stub, over one socket: a plan in, an errand in, orders in, reports out.
+//! What goes between the program and the stub, over one socket: a plan in, errands in, orders in, reports out.
 //!
 //! The plan says what boundary to build, the errand what to run in it; they may come at once, or the errand when the
-//! boundary has been standing for a while. Each is a length and JSON; an order is a byte; a report is a line of JSON.
+//! boundary has been standing for a while, or has served another one. Each is a length and JSON; an order is a byte; a report is a line of JSON.
 //! Descriptors travel beside a byte before the errand and beside the report that announces a listener.
 
 use std::collections::BTreeMap;
@@ -29,6 +29,8 @@ pub(crate) struct Plan {
     pub(crate) network: Reachable,
     pub(crate) unix_sockets: UnixSockets,
     pub(crate) limits: Limits,
+    /// Whether it may serve one command after the other.
+    pub(crate) again: bool,
 }
 
 /// What is run in it.
@@ -78,6 +80,8 @@ pub(crate) enum Report {
     Failed { stage: String, reason: String, errno: Option<i32> },
     /// The command ended, and everything it started with it.
     Ended { code: Option<i32>, signal: Option<i32>, usage: Usage },
+    /// Nothing is left of the command in the boundary, which waits for another one.
+    Again,
 }
 
 /// What a command used, with everything it started and waited for.

@@ -1,7 +1,7 @@
 //! Boundaries that stand before a command comes: building one takes longer than most commands do.
 //!
 //! One is built while a command runs, or when it has ended and there is none, and used by the next command that needs
-//! the same. It is used only when everything it was built from is still what it was; the exceptions in
+//! the same; or it has served a command, and its keeper found nothing left of that. It is used only when everything it was built from is still what it was; the exceptions in
 //! writable folders are made when the command comes, because they matter most and may come to be at any time.
 
 use std::os::unix::fs::MetadataExt;
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::boundary::Boundary;
 use crate::error::SandboxError;
@@ -23,8 +24,8 @@ use crate::tier::Tier;
 
 /// How many wait at a time: one that may write, one that may not.
 const MOST: usize = 2;
-/// How long one waits for a command.
-const IDLE: Duration = Duration::from_secs(60);
+/// How long one may be used after it was built. What is mounted outside meanwhile is not seen inside.
+const AGE: Duration = Duration::from_secs(60);
 
 /// The bits of a mode that say what kind of file it is.
 const KIND: u32 = 0o170_000;
@@ -38,6 +39,9 @@ pub(crate) struct Place {
     plan: Plan,
     built_from: Vec<(PathBuf, Option<Identity>)>,
     around: Vec<(PathBuf, Option<Contents>)>,
+    began: Instant,
+    /// Whether it will be forgotten when it is too old.
+    is_timed: bool,
     pub(crate) process: tokio::process::Child,
     pub(crate) control: Control,
     pub(crate) temporary: Option<TempDir>,
@@ -72,7 +76,7 @@ impl Place {
             whole.writable.push(folder.path().canonicalize().map_err(SandboxError::io("no private folder"))?);
         }
         // Looked at before it is built: what changes meanwhile is noticed.
-        let built_from = built_from(&plan);
+        let (built_from, began) = (built_from(&plan), Instant::now());
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(SandboxError::io("no socket"))?;
         let process = launch::start(&sandbox.stub.0, theirs.into())?;
         let group = match (&sandbox.groups, process.id()) {
@@ -90,14 +94,20 @@ impl Place {
         let mut control = Control::new(ours).map_err(SandboxError::io("no socket"))?;
         control.send(&whole).await.map_err(SandboxError::io("the stub did not take the plan"))?;
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { id, plan, built_from, around: Vec::new(), process, control, temporary, group })
+        let (around, is_timed) = (Vec::new(), false);
+        Ok(Self { id, plan, built_from, around, began, is_timed, process, control, temporary, group })
+    }
+
+    /// The boundary stands; these folders were looked into.
+    pub(crate) fn stands(&mut self, around: Vec<PathBuf>) {
+        self.around = around.into_iter().map(|path| (path.clone(), contents(&path))).collect();
     }
 
     /// Waits until the boundary stands.
     async fn built(&mut self) -> bool {
         match tokio::time::timeout(SET_UP, self.control.report()).await {
             Ok(Some(Report::Ready { around })) => {
-                self.around = around.into_iter().map(|path| (path.clone(), contents(&path))).collect();
+                self.stands(around);
                 true
             }
             _ => false,
@@ -107,6 +117,7 @@ impl Place {
     /// Whether it is what would be built now.
     fn fits(&mut self, plan: &Plan) -> bool {
         self.plan == *plan
+            && self.began.elapsed() < AGE
             && matches!(self.process.try_wait(), Ok(None))
             && self.built_from.iter().all(|(path, found)| identity(path) == *found)
             && self.around.iter().all(|(path, found)| contents(path) == *found)
@@ -155,35 +166,74 @@ impl Ready {
 
     /// Builds one for the next command like the last, and answers whether it stands.
     pub(crate) async fn build(&self, sandbox: &Sandbox, plan: Plan, boundary: &Boundary) -> bool {
-        // A proxy belongs to one command.
-        if !matches!(plan.network, Reachable::Nothing | Reachable::Everything) {
+        if !can_stand(&plan) {
             return false;
         }
-        {
-            let mut places = self.0.places();
-            if places.building.contains(&plan) || places.standing.iter().any(|place| place.plan == plan) {
-                return true;
-            }
-            places.building.push(plan.clone());
-        }
-        let _building = Building { ready: self.clone(), plan: plan.clone() };
-        let Ok(mut place) = Place::begin(sandbox, plan, boundary).await else { return false };
+        let Some(announced) = self.announce(&plan) else { return true };
+        self.build_announced(sandbox, boundary, announced).await
+    }
+
+    async fn build_announced(&self, sandbox: &Sandbox, boundary: &Boundary, announced: Building) -> bool {
+        let Ok(mut place) = Place::begin(sandbox, announced.plan.clone(), boundary).await else {
+            return false;
+        };
         if !place.built().await {
             return false;
         }
-        let id = place.id;
+        self.stand(place);
+        true
+    }
+
+    /// Says that one like this will stand soon; nothing when none can, one does already, or somebody else has said so.
+    pub(crate) fn announce(&self, plan: &Plan) -> Option<Building> {
+        if !can_stand(plan) {
+            return None;
+        }
+        let mut places = self.0.places();
+        if places.building.contains(plan) || places.standing.iter().any(|place| place.plan == *plan) {
+            return None;
+        }
+        places.building.push(plan.clone());
+        Some(Building { ready: self.clone(), plan: plan.clone() })
+    }
+
+    /// Sees to it that the one that was announced comes to stand: the one that has served a command, when its keeper says
+    /// that it can serve another, or else a new one. Hands out what is not needed any more.
+    pub(crate) async fn renew(
+        &self,
+        sandbox: &Sandbox,
+        boundary: &Boundary,
+        mut served: Served,
+        announced: Building,
+    ) -> Option<Place> {
+        if let Served::Undisturbed(place) = &mut served
+            && announced.plan.again
+            && place.began.elapsed() < AGE
+            && let Ok(Some(Report::Again)) = tokio::time::timeout(SET_UP, place.control.report()).await
+        {
+            self.stand(served.place());
+            return None;
+        }
+        self.build_announced(sandbox, boundary, announced).await;
+        Some(served.place())
+    }
+
+    fn stand(&self, mut place: Place) {
+        let (id, age) = (place.id, place.began.elapsed());
+        let is_timed = std::mem::replace(&mut place.is_timed, true);
         let mut places = self.0.places();
         if places.standing.len() >= MOST {
             places.standing.remove(0);
         }
         places.standing.push(place);
         drop(places);
-        let places = Arc::downgrade(&self.0);
-        tokio::spawn(async move {
-            tokio::time::sleep(IDLE).await;
-            forget(&places, id);
-        });
-        true
+        if !is_timed {
+            let places = Arc::downgrade(&self.0);
+            tokio::spawn(async move {
+                tokio::time::sleep(AGE.saturating_sub(age)).await;
+                forget(&places, id);
+            });
+        }
     }
 }
 
@@ -193,8 +243,24 @@ impl Shared {
     }
 }
 
+/// One that has served a command.
+pub(crate) enum Served {
+    /// Its keeper saw the command end, and was told nothing meanwhile.
+    Undisturbed(Place),
+    /// It was told to end the command, or is gone.
+    Disturbed(Place),
+}
+
+impl Served {
+    pub(crate) fn place(self) -> Place {
+        match self {
+            Self::Undisturbed(place) | Self::Disturbed(place) => place,
+        }
+    }
+}
+
 /// One that is being built, until it stands or nobody builds it any more.
-struct Building {
+pub(crate) struct Building {
     ready: Ready,
     plan: Plan,
 }
@@ -204,6 +270,11 @@ impl Drop for Building {
         self.ready.0.places().building.retain(|plan| *plan != self.plan);
         self.ready.0.news.notify_waiters();
     }
+}
+
+/// Whether one can be built before its command comes. A proxy belongs to one command.
+fn can_stand(plan: &Plan) -> bool {
+    matches!(plan.network, Reachable::Nothing | Reachable::Everything)
 }
 
 fn forget(shared: &Weak<Shared>, id: u64) {

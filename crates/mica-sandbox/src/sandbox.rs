@@ -161,7 +161,8 @@ impl Sandbox {
     }
 
     /// The same, for somebody who runs one command after the other: while nothing runs, a boundary like the last one
-    /// stands ready for a minute. Without it, the next command waits until one is built.
+    /// stands ready for a minute. It is the last one itself when nothing but private folders can be written in it and
+    /// nothing is left there. Without this, the next command waits until one is built.
     #[must_use]
     pub fn keeping_ready(mut self) -> Self {
         self.is_keeping_ready = true;

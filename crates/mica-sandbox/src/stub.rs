@@ -41,6 +41,8 @@ mod namespaces;
 pub(crate) mod raw;
 #[cfg(target_os = "linux")]
 mod syscalls;
+#[cfg(target_os = "linux")]
+mod traces;
 
 /// The hidden argument.
 pub const ARGUMENT: &str = "__mica-sandbox-stub";

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
@@ -17,13 +16,12 @@ use crate::aftermath::Before;
 use crate::boundary::Boundary;
 use crate::child::{Chunk, Stream};
 use crate::denial::{self, Denial};
-use crate::groups::Group;
 use crate::held::Held;
-use crate::launch::Control;
 use crate::network::{Log, Refusal};
 use crate::notice::Notice;
 use crate::outcome::{self, Ended, How, Limit};
 use crate::plan::{Order, Plan, Report, Usage};
+use crate::ready::{Place, Served};
 use crate::sandbox::Sandbox;
 use crate::tier::Tier;
 
@@ -63,8 +61,7 @@ pub(crate) fn read(mut pipe: pipe::Receiver, stream: Stream, to: mpsc::Sender<Ch
 
 /// Everything that lives as long as a command.
 pub(crate) struct Supervisor {
-    pub(crate) process: tokio::process::Child,
-    pub(crate) control: Control,
+    pub(crate) place: Place,
     pub(crate) tier: Tier,
     pub(crate) mark: String,
     pub(crate) folder: PathBuf,
@@ -73,10 +70,10 @@ pub(crate) struct Supervisor {
     pub(crate) log: Log,
     pub(crate) readers: Vec<Option<JoinHandle<Vec<u8>>>>,
     pub(crate) stop_proxy: DropGuard,
-    pub(crate) temporary: Option<TempDir>,
-    pub(crate) group: Option<Group>,
     pub(crate) held: Option<Held>,
     pub(crate) notices: Vec<Notice>,
+    /// How many orders were given. One may come too late for this command, and must not meet another.
+    pub(crate) orders: usize,
     pub(crate) before: Before,
     /// Where a boundary for the next command is built.
     pub(crate) next: Option<(Sandbox, Plan)>,
@@ -86,9 +83,9 @@ impl Supervisor {
     pub(crate) async fn run(mut self) -> Ended {
         let began = Instant::now();
         let (how, usage, keeper) = self.watch(began).await;
-        let mut last = Last { process: self.process, _temporary: self.temporary, _group: self.group };
+        let mut place = self.place;
         if keeper == Keeper::Gone {
-            last.wait().await;
+            end(&mut place.process).await;
             sweep(&self.mark);
         }
         let elapsed = began.elapsed();
@@ -107,11 +104,26 @@ impl Supervisor {
         // Everything that the command started has ended. What is left is the keeper, with its namespaces and mounts, and
         // nobody needs to wait for that.
         let (next, boundary) = (self.next, self.boundary.clone());
+        let served = if keeper == Keeper::Done && self.orders == 0 {
+            Served::Undisturbed(place)
+        } else {
+            Served::Disturbed(place)
+        };
+        // Said before anybody knows of the end: the next command then waits for that one, and builds none of its own.
+        let announced = next.as_ref().and_then(|(sandbox, plan)| sandbox.ready.announce(plan));
         tokio::spawn(async move {
-            if let Some((sandbox, plan)) = next {
-                sandbox.ready.build(&sandbox, plan, &boundary).await;
+            let left = match (&next, announced) {
+                (Some((sandbox, _)), Some(announced)) => {
+                    sandbox.ready.renew(sandbox, &boundary, served, announced).await
+                }
+                _ => Some(served.place()),
+            };
+            if let Some(Place { mut process, control, temporary, group, .. }) = left {
+                // Nobody listens any more, which tells the keeper to end.
+                drop(control);
+                end(&mut process).await;
+                drop((temporary, group));
             }
-            last.wait().await;
         });
         let network = self.log.take();
         let mut denials = Vec::new();
@@ -137,6 +149,11 @@ impl Supervisor {
         }
     }
 
+    async fn order(&mut self, order: Order) {
+        self.orders += 1;
+        self.place.control.order(order).await;
+    }
+
     async fn watch(&mut self, began: Instant) -> (How, Usage, Keeper) {
         let far = Duration::from_secs(86_400 * 365);
         let limits = self.boundary.limits.clone();
@@ -146,7 +163,7 @@ impl Supervisor {
         loop {
             let next = escalate.map_or(began + far, |(at, _)| at);
             tokio::select! {
-                report = self.control.report() => match report {
+                report = self.place.control.report() => match report {
                     Some(Report::Ended { code, signal, usage }) => {
                         let seen = outcome::how(code, signal, &usage, limits.cpu_seconds);
                         return (cause.unwrap_or(seen), usage, Keeper::Done);
@@ -160,21 +177,21 @@ impl Supervisor {
                 },
                 () = self.cancel.cancelled(), if cause.is_none() => {
                     cause = Some(How::Cancelled);
-                    self.control.order(Order::Terminate).await;
+                    self.order(Order::Terminate).await;
                     escalate = Some((Instant::now() + limits.grace, Step::Kill));
                 }
                 () = sleep_until(deadline), if cause.is_none() => {
                     cause = Some(How::Limit(Limit::Wall));
-                    self.control.order(Order::Terminate).await;
+                    self.order(Order::Terminate).await;
                     escalate = Some((Instant::now() + limits.grace, Step::Kill));
                 }
                 () = sleep_until(next), if escalate.is_some() => match escalate.map(|(_, step)| step) {
                     Some(Step::Kill) => {
-                        self.control.order(Order::Kill).await;
+                        self.order(Order::Kill).await;
                         escalate = Some((Instant::now() + LAST, Step::KillKeeper));
                     }
                     _ => {
-                        let _ = self.process.start_kill();
+                        let _ = self.place.process.start_kill();
                         escalate = None;
                     }
                 },
@@ -190,18 +207,10 @@ enum Keeper {
     Gone,
 }
 
-/// What is left when everything has ended: the keeper, and what it needed.
-struct Last {
-    process: tokio::process::Child,
-    _temporary: Option<TempDir>,
-    _group: Option<Group>,
-}
-
-impl Last {
-    async fn wait(&mut self) {
-        if timeout(LAST, self.process.wait()).await.is_err() {
-            let _ = self.process.kill().await;
-        }
+/// Waits for the keeper, which has nothing to do any more.
+async fn end(keeper: &mut tokio::process::Child) {
+    if timeout(LAST, keeper.wait()).await.is_err() {
+        let _ = keeper.kill().await;
     }
 }
 

@@ -26,6 +26,7 @@ use crate::file_use::FileUse;
 use crate::tasks::{Ending, TaskKind, Tasks};
 use crate::workspace::Workspace;
 
+mod direct;
 mod ground;
 mod run;
 mod words;

@@ -5,6 +5,7 @@ mod kernel;
 mod network;
 mod processes;
 mod resources;
+mod traces;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::from(3);
     };
     let world = World { root: root.into(), victim: victim.parse().unwrap_or(0), rest: arguments.collect() };
-    let lists = [files::LIST, processes::LIST, network::LIST, kernel::LIST, resources::LIST];
+    let lists = [files::LIST, processes::LIST, network::LIST, kernel::LIST, resources::LIST, traces::LIST];
     let Some((_, attempt)) = lists.iter().flat_map(|list| list.iter()).find(|(known, _)| *known == name)
     else {
         eprintln!("{name} is no attempt");

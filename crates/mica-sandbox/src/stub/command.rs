@@ -44,7 +44,7 @@ impl Confinement {
 }
 
 /// Becomes the command. Coming back means that it did not.
-pub(crate) fn become_it(plan: &Plan, confinement: Confinement, errand: &Errand, streams: Streams) -> Stop {
+pub(crate) fn become_it(plan: &Plan, confinement: &Confinement, errand: &Errand, streams: Streams) -> Stop {
     match prepare(plan, confinement, streams) {
         // A trial: the boundary stands, and there is nothing to run in it.
         Ok(()) if errand.program.is_empty() => super::raw::exit(0),
@@ -53,7 +53,7 @@ pub(crate) fn become_it(plan: &Plan, confinement: Confinement, errand: &Errand, 
     }
 }
 
-fn prepare(plan: &Plan, confinement: Confinement, streams: Streams) -> Result<(), Stop> {
+fn prepare(plan: &Plan, confinement: &Confinement, streams: Streams) -> Result<(), Stop> {
     // A session of its own has no terminal, so nothing can be typed into the user's.
     rustix::process::setsid().map_err(Stop::at("session"))?;
     let [input, output, errors] = streams;
@@ -65,7 +65,13 @@ fn prepare(plan: &Plan, confinement: Confinement, streams: Streams) -> Result<()
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     limit(&plan.limits, plan.tier)?;
     #[cfg(target_os = "linux")]
-    if let Some((files, calls)) = confinement.kernel {
+    if plan.tier == Tier::Namespaces {
+        // Shared memory, queues and semaphores outlive those who made them. Each command has its own, so none finds
+        // those of another.
+        super::raw::unshare(libc::CLONE_NEWIPC).map_err(Stop::at("messages"))?;
+    }
+    #[cfg(target_os = "linux")]
+    if let Some((files, calls)) = &confinement.kernel {
         super::capabilities::give_up(plan.tier)?;
         rustix::thread::set_no_new_privs(true).map_err(Stop::at("privileges"))?;
         files.confine()?;

@@ -33,8 +33,9 @@ pub(crate) fn rules(plan: &Plan) -> Result<Rules, Stop> {
 
 impl Rules {
     /// Confines this process and all it starts.
-    pub(crate) fn confine(self) -> Result<(), Stop> {
-        let status = self.ruleset.restrict_self().map_err(|error| Stop::new("Landlock", error))?;
+    pub(crate) fn confine(&self) -> Result<(), Stop> {
+        let ruleset = self.ruleset.try_clone().map_err(Stop::at("Landlock"))?;
+        let status = ruleset.restrict_self().map_err(|error| Stop::new("Landlock", error))?;
         if status.ruleset == RulesetStatus::NotEnforced {
             return Err(Stop::new("Landlock", "the kernel has none, or it is switched off"));
         }

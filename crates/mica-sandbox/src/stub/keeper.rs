@@ -8,13 +8,16 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, WaitOptions, wait, waitpid};
+#[cfg(target_os = "linux")]
+use rustix::process::Pid;
 
 use super::Stop;
-use super::channel::Channel;
+use super::channel::{Channel, Streams};
 use super::command::{self, Confinement};
-use super::raw::{self, Side};
-use crate::plan::{Order, Plan, Reachable, Report, Usage, proxy_variables};
+use super::raw::{self, Gone, Side};
+#[cfg(target_os = "linux")]
+use super::traces::Traces;
+use crate::plan::{Errand, Order, Plan, Reachable, Report, Usage, proxy_variables};
 use crate::tier::Tier;
 
 /// How often children that lost their parents are looked for. They are zombies, which cost a row in a table.
@@ -74,13 +77,55 @@ pub(crate) fn hide() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// Waits for what is to be run, and runs it and everything it starts to the end.
+/// Waits for what is to be run, and runs it and everything it starts to the end. When the plan allows it and nothing is
+/// left of that, waits for more.
 pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach: Reach) -> Result<(), Stop> {
     let confinement = Confinement::of(plan)?;
-    channel.report(&Report::Ready { around: confinement.around() });
-    let Some((mut errand, streams)) = channel.errand().map_err(Stop::at("errand"))? else {
-        return Ok(());
+    #[cfg(target_os = "linux")]
+    let before = match reach {
+        // What cannot be compared serves one command only.
+        Reach::Namespace if plan.again => Traces::of(plan).ok(),
+        _ => None,
     };
+    #[cfg(target_os = "linux")]
+    let covered = if reach == Reach::Namespace { super::mounts::covered(plan) } else { Vec::new() };
+    channel.report(&Report::Ready { around: confinement.around() });
+    while let Some((mut errand, streams)) = channel.errand().map_err(Stop::at("errand"))? {
+        errand.environment.extend(proxy.map(proxy_variables).unwrap_or_default());
+        #[cfg(target_os = "linux")]
+        super::mounts::cover_again(&covered)?;
+        let mounts = serve(plan, channel, &confinement, reach, &errand, streams)?;
+        #[cfg(target_os = "linux")]
+        if mounts == Mounts::Untouched
+            && before.as_ref().is_some_and(|before| Traces::of(plan).is_ok_and(|now| now == *before))
+        {
+            channel.report(&Report::Again);
+            continue;
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = mounts;
+        break;
+    }
+    Ok(())
+}
+
+/// Whether the mounts are those that were built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mounts {
+    Untouched,
+    /// Somebody outside replaced what some lie on.
+    Renewed,
+}
+
+/// Runs one command to its end, and reports that.
+fn serve(
+    plan: &Plan,
+    channel: &mut Channel,
+    confinement: &Confinement,
+    reach: Reach,
+    errand: &Errand,
+    streams: Streams,
+) -> Result<Mounts, Stop> {
     #[cfg(target_os = "linux")]
     if reach == Reach::Namespace {
         super::mounts::except(plan)?;
@@ -88,12 +133,11 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
     // Before the command runs: nothing that is replaced from then on is missed.
     #[cfg(target_os = "linux")]
     let guard = (reach == Reach::Namespace).then(|| super::guard::Guard::of(plan));
-    errand.environment.extend(proxy.map(proxy_variables).unwrap_or_default());
     let (failures, tell) = std::io::pipe().map_err(Stop::at("pipe"))?;
     let child = match raw::fork().map_err(Stop::at("fork"))? {
         Side::Child => {
             drop(failures);
-            let Stop { stage, reason, errno } = command::become_it(plan, confinement, &errand, streams);
+            let Stop { stage, reason, errno } = command::become_it(plan, confinement, errand, streams);
             let told = serde_json::to_vec(&Report::Failed { stage, reason, errno }).unwrap_or_default();
             let _ = rustix::io::write(&tell, &told);
             raw::exit(127);
@@ -103,8 +147,9 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
     drop(tell);
     drop(streams);
     let told = until_end(&failures)?;
+    let mut used = Usage::default();
     if !told.is_empty() {
-        let _ = waitpid(Pid::from_raw(child), WaitOptions::empty());
+        let _ = raw::wait_any(true);
         return Err(match serde_json::from_slice(&told) {
             Ok(Report::Failed { stage, reason, errno }) => Stop { stage, reason, errno },
             _ => Stop::new("start", "the command's process ended while it was set up"),
@@ -112,20 +157,21 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
     }
     drop(failures);
     channel.report(&Report::Started);
-    let status = watch(
+    let (status, mounts) = watch(
         child,
         channel,
         reach,
+        &mut used,
         #[cfg(target_os = "linux")]
         guard.as_ref(),
     )?;
     match reach {
-        Reach::Family => end_family(),
+        Reach::Family => end_family(&mut used),
         #[cfg(target_os = "linux")]
-        Reach::Namespace => end_namespace(),
+        Reach::Namespace => end_namespace(&mut used),
     }
-    channel.report(&Report::Ended { code: status.code(), signal: status.signal(), usage: usage() });
-    Ok(())
+    channel.report(&Report::Ended { code: status.code(), signal: status.signal(), usage: used });
+    Ok(mounts)
 }
 
 /// Reads what the child says before it becomes the command. The pipe closes by itself when it does.
@@ -147,15 +193,18 @@ fn watch(
     child: i32,
     channel: &mut Channel,
     reach: Reach,
+    used: &mut Usage,
     #[cfg(target_os = "linux")] guard: Option<&super::guard::Guard<'_>>,
-) -> Result<ExitStatus, Stop> {
+) -> Result<(ExitStatus, Mounts), Stop> {
+    #[allow(unused_mut, reason = "there are mounts on Linux only")]
+    let mut mounts = Mounts::Untouched;
     #[cfg(target_os = "linux")]
     let ended = Pid::from_raw(child).ok_or_else(|| Stop::new("wait", "no process")).and_then(|pid| {
         rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).map_err(Stop::at("pidfd"))
     })?;
     loop {
-        if let Some(status) = reap(Some(child)) {
-            return Ok(status);
+        if let Some(status) = reap(child, used) {
+            return Ok((status, mounts));
         }
         let (has_order, nothing_came) = {
             let mut watched = vec![PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN)];
@@ -176,8 +225,14 @@ fn watch(
             && (guard.has_heard() || nothing_came)
         {
             match guard.renew() {
-                Ok(renewed) => renewed.iter().for_each(|report| channel.report(report)),
+                Ok(renewed) => {
+                    if !renewed.is_empty() {
+                        mounts = Mounts::Renewed;
+                    }
+                    renewed.iter().for_each(|report| channel.report(report));
+                }
                 Err(Stop { stage, reason, .. }) => {
+                    mounts = Mounts::Renewed;
                     channel.report(&Report::Open { stage, reason });
                     signal_all(child, libc::SIGKILL, reach);
                 }
@@ -196,13 +251,26 @@ fn watch(
 }
 
 /// Waits for all children that have ended, and answers how one of them did.
-fn reap(wanted: Option<i32>) -> Option<ExitStatus> {
-    while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
-        if Some(pid.as_raw_nonzero().get()) == wanted {
-            return Some(ExitStatus::from_raw(status.as_raw()));
+fn reap(wanted: i32, used: &mut Usage) -> Option<ExitStatus> {
+    while let Ok(Some(gone)) = raw::wait_any(false) {
+        add(&gone, used);
+        if gone.pid == wanted {
+            return Some(ExitStatus::from_raw(gone.status));
         }
     }
     None
+}
+
+/// Counts what a child used. Each is counted by its own parent, so nobody counts twice.
+fn add(gone: &Gone, used: &mut Usage) {
+    let micros = |time: libc::timeval| {
+        u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
+    };
+    // Linux counts in kilobytes, macOS in bytes.
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    used.user_us += micros(gone.user);
+    used.system_us += micros(gone.system);
+    used.max_resident = used.max_resident.max(u64::try_from(gone.resident).unwrap_or(0) * unit);
 }
 
 fn signal_all(child: i32, signal: i32, reach: Reach) {
@@ -227,13 +295,16 @@ fn signal_all(child: i32, signal: i32, reach: Reach) {
 }
 
 /// Ends everybody that is left. Each round stops all, so that nobody forks behind its back, and then ends them.
-fn end_family() {
+fn end_family(used: &mut Usage) {
     #[cfg(target_os = "linux")]
     loop {
         // No child is left: nobody who descends from here is.
-        match wait(WaitOptions::NOHANG) {
+        match raw::wait_any(false) {
             Err(_) => return,
-            Ok(Some(_)) => continue,
+            Ok(Some(gone)) => {
+                add(&gone, used);
+                continue;
+            }
             Ok(None) => {}
         }
         for signal in [libc::SIGSTOP, libc::SIGKILL] {
@@ -242,34 +313,29 @@ fn end_family() {
             }
         }
         // All that were found are ending, so this waits for no longer than the kernel needs.
-        let _ = wait(WaitOptions::empty());
+        if let Ok(Some(gone)) = raw::wait_any(true) {
+            add(&gone, used);
+        }
     }
+    #[cfg(not(target_os = "linux"))]
+    let _ = used;
 }
 
 /// Ends everybody that is left in the namespace. Whoever loses a parent there becomes a child of this process.
 #[cfg(target_os = "linux")]
-fn end_namespace() {
+fn end_namespace(used: &mut Usage) {
     loop {
-        match wait(WaitOptions::NOHANG) {
+        match raw::wait_any(false) {
             Err(_) => return,
-            Ok(Some(_)) => continue,
+            Ok(Some(gone)) => {
+                add(&gone, used);
+                continue;
+            }
             Ok(None) => {}
         }
         let _ = raw::kill(-1, libc::SIGKILL);
-        let _ = wait(WaitOptions::empty());
-    }
-}
-
-fn usage() -> Usage {
-    let (user, system, resident) = raw::children_usage();
-    let micros = |time: libc::timeval| {
-        u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
-    };
-    // Linux counts in kilobytes, macOS in bytes.
-    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
-    Usage {
-        user_us: micros(user),
-        system_us: micros(system),
-        max_resident: u64::try_from(resident).unwrap_or(0) * unit,
+        if let Ok(Some(gone)) = raw::wait_any(true) {
+            add(&gone, used);
+        }
     }
 }

@@ -154,6 +154,8 @@ pub(crate) fn freeze(plan: &Plan, path: &Path) -> Result<(), Stop> {
 pub(crate) fn cover(hidden: &[PathBuf]) -> Result<(), Stop> {
     let there: Vec<(PathBuf, bool)> = hidden
         .iter()
+        // Most are not there, and one question is less than one for each folder on the way.
+        .filter(|path| path.exists())
         .filter_map(|path| path.canonicalize().ok())
         .filter_map(|path| path.metadata().ok().map(|kind| (path, kind.is_dir())))
         .collect();
@@ -170,6 +172,21 @@ pub(crate) fn cover(hidden: &[PathBuf]) -> Result<(), Stop> {
     Ok(())
 }
 
+/// What is secret and there, now that it is covered. When one that is not comes to be while the boundary stands, the program
+/// uses another one.
+pub(crate) fn covered(plan: &Plan) -> Vec<&PathBuf> {
+    plan.hidden.iter().filter(|path| path.exists()).collect()
+}
+
+/// Covers those of them again that are not any more: they were replaced while the boundary stood and nobody kept it.
+pub(crate) fn cover_again(covered: &[&PathBuf]) -> Result<(), Stop> {
+    let is_open = |path: &&&PathBuf| {
+        statx(CWD, path.as_path(), AtFlags::empty(), StatxFlags::empty())
+            .is_ok_and(|found| !found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+    };
+    covered.iter().filter(is_open).try_for_each(|path| cover(std::slice::from_ref(path)))
+}
+
 fn empty(path: &Path, options: &str, more: MountFlags) -> Result<(), Stop> {
     let options = std::ffi::CString::new(options).map_err(|error| Stop::new("mount", error))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | more;
@@ -183,6 +200,8 @@ fn make_devices(devices: Vec<(&str, OwnedFd)>) -> Result<(), Stop> {
     mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID, Some(c"mode=0755,size=64k"))
         .map_err(at("devices", folder))?;
     for (path, tree) in devices {
+        // Devices can be written all the same. What cannot be changed is their modes, owners and times.
+        raw::set_mount_flags(tree.as_fd(), READ_ONLY).map_err(at("device", Path::new(path)))?;
         put_back(Path::new(path), &tree)?;
     }
     let shade = rustix::fs::open(
@@ -205,6 +224,9 @@ fn make_devices(devices: Vec<(&str, OwnedFd)>) -> Result<(), Stop> {
         std::os::unix::fs::symlink(to, folder.join(name)).map_err(at("devices", folder))?;
     }
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    // Before something else lies on it, so that only this is read-only.
+    let own = open_tree(CWD, folder, OpenTreeFlags::OPEN_TREE_CLOEXEC).map_err(at("devices", folder))?;
+    raw::set_mount_flags(own.as_fd(), READ_ONLY).map_err(at("devices", folder))?;
     mount("devpts", "/dev/pts", "devpts", flags, Some(c"newinstance,ptmxmode=0666,mode=0600"))
         .map_err(at("terminals", folder))
 }

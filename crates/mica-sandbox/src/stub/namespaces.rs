@@ -1,4 +1,4 @@
-//! Namespaces of its own: users, mounts, processes, network, messages, names, control groups.
+//! Namespaces of its own: users, mounts, processes, network, names, control groups. Those of messages are the command's.
 
 use std::os::fd::AsFd;
 
@@ -19,7 +19,6 @@ pub(crate) fn enter(plan: &Plan, channel: &mut Channel) -> Result<(), Stop> {
     let mut spaces = libc::CLONE_NEWUSER
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWPID
-        | libc::CLONE_NEWIPC
         | libc::CLONE_NEWUTS
         | libc::CLONE_NEWCGROUP;
     if plan.network != Reachable::Everything {

@@ -34,15 +34,60 @@ pub(crate) fn kill(pid: i32, signal: i32) -> io::Result<()> {
     check(unsafe { libc::kill(pid, signal) }.into())
 }
 
-/// What all children used that were waited for.
-pub(crate) fn children_usage() -> (libc::timeval, libc::timeval, i64) {
-    // SAFETY: all bytes zero is a valid `rusage`, and the pointer is to a local one.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
-        usage
-    };
-    (usage.ru_utime, usage.ru_stime, usage.ru_maxrss as i64)
+/// A child that has ended: which, how, and what it used with those that it waited for itself.
+pub(crate) struct Gone {
+    pub(crate) pid: i32,
+    pub(crate) status: i32,
+    pub(crate) user: libc::timeval,
+    pub(crate) system: libc::timeval,
+    pub(crate) resident: libc::c_long,
+}
+
+/// Waits for any child; without `patience` only for one that has ended already, and then none means that all still run.
+/// Having no child is an error.
+pub(crate) fn wait_any(patience: bool) -> io::Result<Option<Gone>> {
+    let how = if patience { 0 } else { libc::WNOHANG };
+    loop {
+        let mut status = 0;
+        // SAFETY: all bytes zero is a valid `rusage`, and both pointers are to locals.
+        let (pid, usage) = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            (libc::wait4(-1, &raw mut status, how, &raw mut usage), usage)
+        };
+        match pid {
+            -1 => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+            0 => return Ok(None),
+            pid => {
+                let (user, system, resident) = (usage.ru_utime, usage.ru_stime, usage.ru_maxrss);
+                return Ok(Some(Gone { pid, status, user, system, resident }));
+            }
+        }
+    }
+}
+
+/// How this process is scheduled, in the kernel's own words: policy and priority, processors, priority at disks. What
+/// is started later inherits it.
+#[cfg(target_os = "linux")]
+pub(crate) fn scheduling() -> io::Result<Vec<u8>> {
+    /// More than the kernel has to say so far.
+    const ATTRIBUTES: usize = 128;
+    /// A bit for each of more processors than there are in a machine.
+    const PROCESSORS: usize = 1024;
+    const OF_PROCESS: i32 = 1;
+    let (mut attributes, mut processors) = ([0u8; ATTRIBUTES], [0u8; PROCESSORS]);
+    // SAFETY: both buffers are as long as is said, and 0 is this process.
+    unsafe {
+        check(libc::syscall(libc::SYS_sched_getattr, 0, attributes.as_mut_ptr(), ATTRIBUTES, 0))?;
+        check(libc::syscall(libc::SYS_sched_getaffinity, 0, PROCESSORS, processors.as_mut_ptr()))?;
+    }
+    // SAFETY: takes no pointers.
+    let disks = unsafe { libc::syscall(libc::SYS_ioprio_get, OF_PROCESS, 0) };
+    Ok([attributes.as_slice(), &processors, &disks.to_le_bytes()].concat())
 }
 
 /// Closes every descriptor from `first` on.

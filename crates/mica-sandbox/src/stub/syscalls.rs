@@ -128,7 +128,7 @@ pub(crate) fn filters(plan: &Plan) -> Result<Filters, Stop> {
 
 impl Filters {
     /// Confines this process and all it starts.
-    pub(crate) fn confine(self) -> Result<(), Stop> {
+    pub(crate) fn confine(&self) -> Result<(), Stop> {
         self.0.iter().try_for_each(|program| apply_filter(program).map_err(failed))
     }
 }

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
 use std::sync::OnceLock;
 
-use mica_sandbox::{Around, Boundary, Command, Finished, Places, Sandbox, SandboxError, Stub, Tier};
+use mica_sandbox::{
+    Around, Boundary, Command, Finished, How, Kept, Places, Sandbox, SandboxError, Stream, Stub, Tier,
+};
 use tokio_util::sync::CancellationToken;
 
 const PROBE: &str = "MICA_TEST_PROBE";
@@ -75,6 +77,34 @@ impl Stage {
     ) -> Result<Finished, SandboxError> {
         assert!(self.sandbox.prepare(&world.project(), &world.boundary()).await, "{name}: nothing stands");
         self.attempt(world, name).await
+    }
+
+    /// The same in a boundary that has served another command, of those that write nothing but their private folders.
+    pub(crate) async fn attempt_again(&self, world: &World, name: &str) -> Result<Finished, SandboxError> {
+        let (sandbox, boundary) = (self.sandbox.clone().keeping_ready(), world.boundary().read_only());
+        let cancel = CancellationToken::new();
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        // Tests beside this one change folders around the secrets, and then one is built anew.
+        let mut child = loop {
+            let first = sandbox
+                .run_to_end(world.command("inside-read"), &boundary, 64 * 1024, cancel.clone())
+                .await?;
+            assert_eq!(first.ended.how, How::Exited(0), "{name}: {}", first.errors.text());
+            // Others may still be ending; none is begun when the same one serves.
+            let keepers = stubs();
+            let child = sandbox.spawn(world.command(name), &boundary, cancel.clone()).await?;
+            let now = stubs();
+            if now.iter().all(|pid| keepers.contains(pid)) {
+                break child;
+            }
+            assert!(std::time::Instant::now() < patience, "{name}: {keepers:?} and now {now:?}");
+        };
+        let (mut output, mut errors) = (Kept::default(), Kept::default());
+        while let Some(chunk) = child.next().await {
+            let kept = if chunk.stream == Stream::Output { &mut output } else { &mut errors };
+            kept.head.extend_from_slice(&chunk.bytes);
+        }
+        Ok(Finished { ended: child.wait().await, output, errors })
     }
 
     pub(crate) async fn run(&self, world: &World, name: &str, boundary: &Boundary) -> Finished {

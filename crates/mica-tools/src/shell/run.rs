@@ -12,6 +12,7 @@ use mica_sandbox::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::direct::Direct;
 use super::{Ground, ShellSettings};
 use crate::plain::Plain;
 use crate::workspace::Workspace;
@@ -19,6 +20,9 @@ use crate::workspace::Workspace;
 /// How long a command has to end by itself when it is stopped: less than a call has that is told to stop, so that what
 /// it printed is still told.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// The shell that commands are written for.
+const BASH: &str = "bash";
 
 /// What every command is told: nobody watches, so no colours, no pagers and no questions.
 const VARIABLES: [(&str, &str); 7] = [
@@ -109,9 +113,12 @@ impl Runner {
         job.settle(sandbox.tier());
         let (boundary, note) = self.boundary(job, sandbox.tier())?;
         self.begins(job).await?;
-        let started = match spawn(&sandbox, "bash", job, &boundary, &cancel).await {
-            Err(SandboxError::NotFound { .. }) => spawn(&sandbox, "sh", job, &boundary, &cancel).await,
-            started => started,
+        let started = match directly(&sandbox, job, &boundary, &cancel).await {
+            Some(started) => started,
+            None => match spawn(&sandbox, BASH, job, &boundary, &cancel).await {
+                Err(SandboxError::NotFound { .. }) => spawn(&sandbox, "sh", job, &boundary, &cancel).await,
+                started => started,
+            },
         };
         match started {
             Ok(started) => Ok(Started { note, ..started }),
@@ -185,6 +192,26 @@ impl Runner {
             tracing::error!(%error, "what a command changed could not be recorded");
             Vec::new()
         })
+    }
+}
+
+/// Starts a program that needs no shell. None when there has to be one, if only to say what is wrong.
+async fn directly(
+    sandbox: &Sandbox,
+    job: &Job,
+    boundary: &Boundary,
+    cancel: &CancellationToken,
+) -> Option<Result<Started, SandboxError>> {
+    let folder = job.folder.canonicalize().ok()?;
+    let direct = Direct::of(&job.command, &folder, &boundary.environment)?;
+    let mut boundary = boundary.clone();
+    boundary.environment.extend(direct.variables(&folder));
+    let command = Command::new(direct.program, &folder).arguments(direct.arguments);
+    match sandbox.spawn(command, &boundary, cancel.clone()).await {
+        Ok(child) => Some(Ok(Started { child, shell: BASH, note: None })),
+        // It was found outside, and is not there inside. Nothing was run.
+        Err(SandboxError::NotFound { .. } | SandboxError::NotRunnable { .. }) => None,
+        Err(error) => Some(Err(error)),
     }
 }
 

@@ -105,6 +105,8 @@ pub(crate) const LIST: &[(&str, Attempt)] = &[
         let name = c"user.probe".as_ptr();
         answer(unsafe { libc::setxattr(place.as_ptr(), name, c"x".as_ptr().cast(), 1, 0) }.into()).map(drop)
     }),
+    // As it is, so that nothing is broken when it works.
+    ("device-mode", |_| fs::set_permissions("/dev/null", fs::metadata("/dev/null")?.permissions())),
     ("home-write", |w| fs::write(w.home("planted"), "x")),
     ("home-profile", |w| OpenOptions::new().append(true).open(w.home(".profile"))?.write_all(b"x")),
     ("shared-temporary", |w| fs::write(w.rest.first().map_or("/tmp/x", |t| t.as_str()), "x")),

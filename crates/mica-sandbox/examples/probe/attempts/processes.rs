@@ -169,16 +169,16 @@ pub(crate) const LIST: &[(&str, Attempt)] = &[
 
 /// How to stay behind.
 #[derive(Default, Clone, Copy)]
-struct Stay {
-    session: bool,
-    twice: bool,
-    deaf: bool,
-    stopped: bool,
-    again: bool,
+pub(crate) struct Stay {
+    pub(crate) session: bool,
+    pub(crate) twice: bool,
+    pub(crate) deaf: bool,
+    pub(crate) stopped: bool,
+    pub(crate) again: bool,
 }
 
 /// Leaves a process that holds the pipes and sleeps.
-fn stay(how: Stay) -> io::Result<()> {
+pub(crate) fn stay(how: Stay) -> io::Result<()> {
     match answer(unsafe { libc::fork() }.into())? {
         0 => {
             if how.session {
