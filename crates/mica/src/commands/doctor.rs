@@ -1,5 +1,7 @@
 //! `mica doctor`: what is configured and reachable, and how to mend what is not.
 
+mod mi;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -69,6 +71,7 @@ pub async fn run(flags: &RunFlags, surroundings: &Surroundings, ask: bool) -> Ve
         }
     };
     findings.push(Finding::good("settings", sources(&config)));
+    findings.extend(mi::findings(&values.mi, surroundings));
     let reach = match Reach::find(&values, flags, surroundings) {
         Ok(reach) => reach,
         Err(error) => {
