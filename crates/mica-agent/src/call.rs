@@ -62,7 +62,7 @@ pub(crate) async fn run(prepared: Prepared, around: Around<'_>) -> Finished {
     around.events.tell(started).await;
     let made = match done(prepared, &spec, around).await {
         Ok(output) => checked(output, &call, &spec, around).await,
-        Err(error) => Err(error),
+        Err(error) => Err(looked_at(error, &call, &spec, around).await),
     };
     let (mut content, status, details) = match made {
         Ok(output) => (output.content, ResultStatus::Ok, output.details),
@@ -198,26 +198,45 @@ async fn checked(
     spec: &ToolSpec,
     around: Around<'_>,
 ) -> Result<ToolOutput, ToolError> {
-    let problem = tokio::select! {
-        biased;
-        checked = guard::caught(async { around.hooks.after_tool(call, spec, &mut output).await }) => {
-            match checked {
-                Ok(()) => None,
-                Err(message) => {
-                    tracing::error!(tool = %spec.name, message, "a hook panicked after a tool");
-                    Some("broke")
-                }
-            }
-        }
-        () = guard::overdue(around.cut) => Some("was interrupted"),
-        () = tokio::time::sleep(guard::DEADLINE) => Some("took too long"),
-    };
-    match problem {
+    let looking = async { around.hooks.after_tool(call, spec, &mut output).await };
+    match unfinished(looking, spec, around).await {
         None => Ok(output),
         Some(problem) => Err(ToolError::new(format!(
             "The tool did its work, but a check of its result {problem}, so the result is withheld. Look at what it \
              changed before you go on."
         ))),
+    }
+}
+
+/// Lets the hooks look at why a call failed, as at what one gave.
+async fn looked_at(mut error: ToolError, call: &ToolCall, spec: &ToolSpec, around: Around<'_>) -> ToolError {
+    let looking = async { around.hooks.after_failure(call, spec, &mut error).await };
+    match unfinished(looking, spec, around).await {
+        None => error,
+        Some(problem) => ToolError::new(format!(
+            "The call failed, and a check of what it said about it {problem}, so that is withheld. {}",
+            effect_after(spec.effect)
+        )),
+    }
+}
+
+/// Why hooks did not finish looking, if they did not.
+async fn unfinished(
+    looking: impl Future<Output = ()>,
+    spec: &ToolSpec,
+    around: Around<'_>,
+) -> Option<&'static str> {
+    tokio::select! {
+        biased;
+        looked = guard::caught(looking) => match looked {
+            Ok(()) => None,
+            Err(message) => {
+                tracing::error!(tool = %spec.name, message, "a hook panicked after a tool");
+                Some("broke")
+            }
+        },
+        () = guard::overdue(around.cut) => Some("was interrupted"),
+        () = tokio::time::sleep(guard::DEADLINE) => Some("took too long"),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::event::WindowChange;
 use crate::outcome::{Limit, RunError};
 use crate::proposal::Proposal;
-use crate::tool::{Args, ToolOutput, ToolSpec};
+use crate::tool::{Args, ToolError, ToolOutput, ToolSpec};
 
 /// What to do before the model is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,8 +59,8 @@ pub enum Record<'a> {
 /// Everything a product can have a say in.
 ///
 /// Contract: a hook that panics or takes too long means no: a call at `gate` is denied, what a call gave is withheld
-/// when `after_tool` does not finish, nobody has answered when `approve` breaks, nothing is remembered when `remember`
-/// does, and every other hook ends the run with [`RunError`]. `gate`, `remember`, `after_tool`, `steering`, `follow_up` and `record` have 30 seconds; `before_turn`, `on_failure`
+/// when `after_tool` or `after_failure` does not finish, nobody has answered when `approve` breaks, nothing is remembered when `remember`
+/// does, and every other hook ends the run with [`RunError`]. `gate`, `remember`, `after_tool`, `after_failure`, `steering`, `follow_up` and `record` have 30 seconds; `before_turn`, `on_failure`
 /// and `approve` wait for models and people and have no clock, but are dropped when the run is aborted (`approve` also
 /// when it is interrupted), so they change the conversation only once what they waited for is there.
 ///
@@ -119,10 +119,15 @@ pub trait Hooks: Send + Sync {
         Ok(())
     }
 
-    /// After a call, before the model reads what it came to. `Err` of a tool is not passed here. The call is the one that
+    /// After a call, before the model reads what it came to. `Err` of a tool is passed to `after_failure` instead. The call is the one that
     /// was meant, as at the gate.
     async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
         let _ = (call, spec, output);
+    }
+
+    /// After a call that failed, before the model reads why.
+    async fn after_failure(&self, call: &ToolCall, spec: &ToolSpec, error: &mut ToolError) {
+        let _ = (call, spec, error);
     }
 
     /// Messages that arrived meanwhile and join before the next model call.
@@ -159,7 +164,7 @@ impl Hooks for NoHooks {}
 
 /// Several hooks as one, in order.
 ///
-/// `before_turn`: all, until one stops. `shape`, `after_tool`, `record`: all. `gate`: all, each seeing the arguments as
+/// `before_turn`: all, until one stops. `shape`, `after_tool`, `after_failure`, `record`: all. `gate`: all, each seeing the arguments as
 /// the one before left them; the first denial counts, else the first question, else an explicit yes, else what is offered to
 /// be remembered. Where several ask, only what would answer all of them may be remembered. When one changes
 /// the arguments, those before it judge again: nothing runs with arguments that a gate has not seen, and when they
@@ -259,6 +264,12 @@ impl Hooks for HookStack {
     async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
         for hooks in &self.hooks {
             hooks.after_tool(call, spec, output).await;
+        }
+    }
+
+    async fn after_failure(&self, call: &ToolCall, spec: &ToolSpec, error: &mut ToolError) {
+        for hooks in &self.hooks {
+            hooks.after_failure(call, spec, error).await;
         }
     }
 

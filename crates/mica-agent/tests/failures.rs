@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use mica_agent::event::WindowChange;
 use mica_agent::hooks::{Gated, Record, Recovery, Step};
 use mica_agent::{
-    Agent, Ask, Context, Decision, Event, EventKind, Hooks, Limit, Listener, Outcome, RunError, ToolOutput,
-    ToolSpec, Verdict,
+    Agent, Ask, Context, Decision, Event, EventKind, Hooks, Limit, Listener, Outcome, RunError, ToolError,
+    ToolOutput, ToolSpec, Verdict,
 };
 use mica_ai::message::ToolCall;
 use mica_ai::request::ToolChoice;
@@ -210,6 +210,10 @@ impl Hooks for Breaks {
         output.content.clear();
         self.at("after_tool");
     }
+    async fn after_failure(&self, _: &ToolCall, _: &ToolSpec, error: &mut ToolError) {
+        error.message = "taken out".to_owned();
+        self.at("after_failure");
+    }
     async fn steering(&self) -> Vec<Message> {
         self.at("steering");
         Vec::new()
@@ -252,6 +256,14 @@ async fn promise_6_a_hook_that_breaks_means_no() {
     let withheld = "result a failed: The tool did its work, but a check of its result broke, so the result is \
                     withheld. Look at what it changed before you go on.";
     assert_eq!(outcome("after_tool", look()).await, ("completed".to_owned(), withheld.to_owned(), 1));
+    let fail = || [calls([("a", "fail", json!({ "say": "secret" }))]), says("Done.")];
+    let withheld = "result a failed: The call failed, and a check of what it said about it broke, so that is withheld. It \
+                    changed nothing.";
+    let (ended, said, _) = outcome("after_failure", fail()).await;
+    assert_eq!(ended, "completed");
+    assert!(said.starts_with(&withheld[..90]) && !said.contains("secret"), "{said}");
+    let (_, said, _) = outcome("nothing", fail()).await;
+    assert_eq!(said, "result a failed: taken out");
     let nobody = "result a failed: Nobody answered whether this call may run, so it was not run.";
     let risky = [calls([("a", "risky", json!({}))]), says("Done.")];
     assert_eq!(outcome("approve", risky).await, ("completed".to_owned(), nobody.to_owned(), 0));

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use mica_agent::{Hooks, ToolOutput, ToolSpec};
+use mica_agent::{Hooks, ToolError, ToolOutput, ToolSpec};
 use mica_ai::Content;
 use mica_ai::message::ToolCall;
 use mica_policy::places::Places;
@@ -75,6 +75,12 @@ impl Redaction {
         Self { root: root.into(), places: Places::builtin().ok(), known: Arc::default() }
     }
 
+    /// The same, away from the threads that must not wait.
+    async fn looked_up(&self) -> Vec<Secret> {
+        let looking = self.clone();
+        tokio::task::spawn_blocking(move || looking.secrets()).await.unwrap_or_default()
+    }
+
     /// The secrets of the project as they are now, the longest first. Waits for a disk.
     fn secrets(&self) -> Vec<Secret> {
         let Some(places) = &self.places else { return Vec::new() };
@@ -87,7 +93,8 @@ impl Redaction {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
                 let Ok(kind) = entry.file_type() else { continue };
-                if kind.is_file() && places.lists_variables(&name) {
+                // Also one that is a link: programs follow it.
+                if places.lists_variables(&name) && entry.path().is_file() {
                     files.push(entry.path());
                 } else if first && kind.is_dir() && !name.starts_with('.') && folders.len() < FOLDERS {
                     folders.push(entry.path());
@@ -170,14 +177,19 @@ fn redacted(text: &str, secrets: &[Secret]) -> Option<String> {
 #[async_trait]
 impl Hooks for Redaction {
     async fn after_tool(&self, _: &ToolCall, _: &ToolSpec, output: &mut ToolOutput) {
-        let looking = self.clone();
-        let secrets = tokio::task::spawn_blocking(move || looking.secrets()).await.unwrap_or_default();
+        let secrets = self.looked_up().await;
         for part in &mut output.content {
             if let Content::Text { text } = part
                 && let Some(clean) = redacted(text, &secrets)
             {
                 *text = clean;
             }
+        }
+    }
+
+    async fn after_failure(&self, _: &ToolCall, _: &ToolSpec, error: &mut ToolError) {
+        if let Some(clean) = redacted(&error.message, &self.looked_up().await) {
+            error.message = clean;
         }
     }
 }

@@ -221,9 +221,18 @@ pub struct LanguageServerValues {
     pub timeout: Option<u64>,
 }
 
-/// What a server and builds may touch, and where passwords are: the user's to say.
-const CONFINING_MI: [&str; 6] =
-    ["runtime", "network", "maven_settings", "maven_repository", "management_password_env", "management_url"];
+/// Which programs run, what a server and builds may touch, and where passwords are: the user's to say.
+const CONFINING_MI: [&str; 9] = [
+    "runtime",
+    "network",
+    "java_home",
+    "language_server",
+    "maven",
+    "maven_settings",
+    "maven_repository",
+    "management_password_env",
+    "management_url",
+];
 
 /// What is kept for undo. What is 0 limits nothing.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -65,3 +65,26 @@ fn files_that_change_are_read_again_also_those_of_modules() {
     fs::remove_file(folder.path().join("module/prod.env")).unwrap();
     assert_eq!(values(&redaction), ["second one"]);
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_counts_and_so_does_what_a_failure_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("project");
+    fs::create_dir(&project).unwrap();
+    fs::write(folder.path().join("shared"), "DB_PASSWORD=hunter2-secret\n").unwrap();
+    std::os::unix::fs::symlink("../shared", project.join(".env")).unwrap();
+    let redaction = Redaction::new(&project);
+    let call = ToolCall {
+        id: mica_ai::id::CallId::from("c1"),
+        name: "server_management".to_owned(),
+        arguments: mica_ai::arguments::Arguments::from_text("{}"),
+    };
+    let spec = ToolSpec::new("server_management", "A server.", serde_json::json!({ "type": "object" }));
+    let mut error = ToolError::new("It died: the password is hunter2-secret.");
+    redaction.after_failure(&call, &spec, &mut error).await;
+    assert_eq!(error.message, "It died: the password is [DB_PASSWORD: not shown].");
+    let mut output = ToolOutput::text("hunter2-secret");
+    redaction.after_tool(&call, &spec, &mut output).await;
+    assert_eq!(output, ToolOutput::text("[DB_PASSWORD: not shown]"));
+}

@@ -7,7 +7,7 @@
 mod forms;
 mod schema;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek};
 use std::path::Path;
 
@@ -16,6 +16,11 @@ use zip::ZipArchive;
 
 use super::definition::{Connection, Definition, GROUP, Init, Kind, Operation, Parameter, Source};
 use super::snapshot;
+
+/// Folders of components, operations of all, and parameters of one, at most: several times what the largest connector has.
+const FOLDERS: usize = 200;
+const OPERATIONS: usize = 2_000;
+const PARAMETERS: usize = 500;
 
 /// Entries that an archive may have. Large connectors carry libraries, and have some hundreds.
 const MOST_ENTRIES: usize = 5_000;
@@ -95,12 +100,23 @@ pub fn read_from(reader: impl Read + Seek, name: &str) -> Result<Definition, Arc
         return Err(no_connector());
     }
     let folders = component.elements().filter(|one| one.local() == "dependency");
-    let folders: Vec<String> =
-        folders.filter_map(|one| one.value("component").map(|name| name.trim().to_owned())).collect();
-    // A component that is named and not there may have had any operation.
-    let complete = folders.iter().all(|folder| entries.text(&format!("{folder}/component.xml")).is_some());
-    let mut operations: Vec<Operation> =
-        folders.iter().flat_map(|folder| component_of(&entries, folder)).collect();
+    // Each once: every folder is read as often as it is named.
+    let mut named: Vec<String> = Vec::new();
+    for folder in folders.filter_map(|one| one.value("component").map(|name| name.trim().to_owned())) {
+        if named.len() < FOLDERS && !named.contains(&folder) {
+            named.push(folder);
+        }
+    }
+    let folders = named;
+    let mut operations: Vec<Operation> = Vec::new();
+    for folder in &folders {
+        let room = OPERATIONS.saturating_sub(operations.len());
+        operations.extend(component_of(&entries, folder, room));
+    }
+    // A component that is named and not there may have had any operation, and what is left out may be any.
+    let complete = folders.len() < FOLDERS
+        && operations.len() < OPERATIONS
+        && folders.iter().all(|folder| entries.text(&format!("{folder}/component.xml")).is_some());
     let forms = forms::all(&entries);
     for operation in &mut operations {
         if let Some(form) = forms.operations.get(&operation.name) {
@@ -199,20 +215,23 @@ impl Entries {
 }
 
 /// The operations of a component's folder.
-fn component_of(entries: &Entries, folder: &str) -> Vec<Operation> {
+fn component_of(entries: &Entries, folder: &str, room: usize) -> Vec<Operation> {
     let Some(text) = entries.text(&format!("{folder}/component.xml")) else { return Vec::new() };
     let document = Document::parse(text);
     let Some(list) = document.root().and_then(|root| root.first("subComponents")) else { return Vec::new() };
-    let components = list.elements().filter(|one| one.local() == "component");
+    let components = list.elements().filter(|one| one.local() == "component").take(room);
+    let mut templates: HashMap<String, Option<Vec<Parameter>>> = HashMap::new();
     let operation = |one: Element<'_>| {
         let name = one.value("name")?.trim().to_owned();
         let file = text_of(one, "file").unwrap_or_else(|| format!("{name}.xml"));
-        let template = entries.text(&format!("{folder}/{file}"));
+        let path = format!("{folder}/{file}");
+        let template =
+            templates.entry(path).or_insert_with_key(|path| entries.text(path).map(template_parameters));
         Some(Operation {
             description: text_of(one, "description").unwrap_or_default(),
             hidden: text_of(one, "hidden").as_deref() == Some("true"),
             connections: Vec::new(),
-            parameters: template.map(template_parameters),
+            parameters: template.clone(),
             output: Vec::new(),
             name,
         })
@@ -236,7 +255,7 @@ fn template_parameters(text: &str) -> Vec<Parameter> {
             ..Parameter::default()
         })
     };
-    parameters.filter_map(parameter).collect()
+    parameters.filter_map(parameter).take(PARAMETERS).collect()
 }
 
 /// A connection with the descriptions that only the template of `init` has.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use mica_tools::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use synapse_lang::model::Version;
@@ -58,6 +59,8 @@ pub struct Stocked {
 /// An answer on disk.
 #[derive(Serialize, Deserialize)]
 struct Kept {
+    /// Who said it.
+    address: String,
     /// Seconds since 1970.
     at: u64,
     items: Value,
@@ -81,9 +84,11 @@ impl StoreCache {
     pub async fn stock(&self, runtime: Option<Version>) -> Stocked {
         let runtime = runtime.unwrap_or(Version::NEWEST).to_string();
         let mut stocked = Stocked::default();
-        for (index, address) in self.addresses.iter().enumerate() {
+        for address in &self.addresses {
             let address = address.replace("{runtime}", &runtime);
-            let path = self.folder.join(format!("{runtime}-{index}.json"));
+            // By the address: what one store says is never taken for what another does.
+            let digest = Digest::of(address.as_bytes()).to_string();
+            let path = self.folder.join(format!("{runtime}-{}.json", digest.get(..16).unwrap_or_default()));
             match self.items(&address, &path).await {
                 Ok((items, stale)) => {
                     stocked.definitions.extend(read(&items, stale));
@@ -104,7 +109,7 @@ impl StoreCache {
     /// The items at an address, and whether they are old.
     async fn items(&self, address: &str, path: &Path) -> Result<(Value, bool), String> {
         let now = (self.clock)().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-        let kept = kept(path);
+        let kept = kept(path).filter(|kept| kept.address == address);
         if let Some(kept) = &kept
             && now.saturating_sub(kept.at) < self.lifetime.as_secs()
         {
@@ -122,7 +127,11 @@ impl StoreCache {
         match (fetched, kept) {
             (Ok(items), _) => {
                 // What cannot be kept is asked again next time.
-                let _ = keep(&self.folder, path, &Kept { at: now, items: items.clone() });
+                let _ = keep(
+                    &self.folder,
+                    path,
+                    &Kept { address: address.to_owned(), at: now, items: items.clone() },
+                );
                 Ok((items, false))
             }
             (Err(_), Some(kept)) => Ok((kept.items, true)),

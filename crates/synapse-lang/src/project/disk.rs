@@ -3,7 +3,7 @@
 //! Only files that can matter are read: artifacts, descriptors, build files. All others are noted by name. What is
 //! built, hidden or installed by package managers is left out.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -87,11 +87,13 @@ pub fn inherited_runtime(root: &Path) -> Option<Version> {
 /// The text of a file; nothing when it is too large or cannot be read. Bytes that are not UTF-8 become marks.
 #[must_use]
 pub fn text(path: &Path) -> Option<Arc<str>> {
-    let size = std::fs::metadata(path).ok()?.len();
-    if size > MOST_BYTES {
+    let facts = std::fs::metadata(path).ok()?;
+    // Devices and pipes have no size, and no end.
+    if !facts.is_file() || facts.len() > MOST_BYTES {
         return None;
     }
-    let bytes = std::fs::read(path).ok()?;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
     Some(match String::from_utf8(bytes) {
         Ok(text) => text.into(),
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into(),

@@ -156,3 +156,14 @@ fn operations_that_a_connector_in_the_project_does_not_have_are_found() {
     project.set("a.xml", flow("find"));
     assert_eq!(found(&project), Vec::<String>::new());
 }
+
+#[cfg(unix)]
+#[test]
+fn what_has_no_end_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let link = folder.join("pom.xml");
+    std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+    assert_eq!(disk::text(&link), None);
+    assert_eq!(disk::inherited_runtime(folder), None);
+}

@@ -188,6 +188,22 @@ fn archives_that_would_hurt_are_refused() {
 }
 
 #[test]
+fn a_small_archive_cannot_ask_for_much_work() {
+    // Each folder would be read as often as it is named, and each template for each operation.
+    let again = "<dependency component=\"c\"/>".repeat(30_000);
+    let connector = format!("<connector><component name=\"c\">{again}</component></connector>");
+    let operation = "<component name=\"o\"><file>o.xml</file></component>".repeat(10_000);
+    let component = format!("<component><subComponents>{operation}</subComponents></component>");
+    let parameters = "<parameter name=\"p\"/>".repeat(20_000);
+    let template = format!("<template>{parameters}</template>");
+    let entries = [("connector.xml", &*connector), ("c/component.xml", &*component), ("c/o.xml", &*template)];
+    let read = read_from(Cursor::new(zipped(&entries)), "x.zip").unwrap();
+    assert_eq!(read.operations.len(), OPERATIONS);
+    assert!(read.operations.iter().all(|one| one.parameters.as_ref().unwrap().len() == PARAMETERS));
+    assert!(!read.complete, "what was left out may be anything");
+}
+
+#[test]
 fn names_that_lead_out_mean_nothing() {
     let entries = [("../connector.xml", ORDERS[0].1), ("/connector.xml", ORDERS[0].1)];
     let error = read_from(Cursor::new(zipped(&entries)), "x.zip").unwrap_err().to_string();

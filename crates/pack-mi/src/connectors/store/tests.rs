@@ -108,3 +108,18 @@ async fn without_any_answer_the_snapshot_is_all() {
         );
     }
 }
+
+#[tokio::test]
+async fn what_one_store_says_is_not_taken_for_another() {
+    let first = scene(&[Ok(ITEMS)]);
+    let runtime = Some(Version::new(4, 4, 0));
+    assert_eq!(first.cache.stock(runtime).await.definitions.len(), 2);
+    let clock = Arc::clone(&first.cache.clock);
+    let fake = Arc::new(Fake::default());
+    let addresses = vec!["https://other.example/connectors".to_owned()];
+    let store = Arc::clone(&fake) as Arc<dyn Store>;
+    let other = StoreCache::new(store, addresses, first.cache.folder.clone(), clock);
+    let stocked = other.stock(runtime).await;
+    assert_eq!(stocked.definitions, [], "nothing of the first, neither fresh nor old");
+    assert_eq!(*fake.asked.lock().unwrap(), ["https://other.example/connectors"]);
+}
