@@ -64,9 +64,7 @@ pub fn check(document: &Document, setting: Setting<'_>) -> Vec<Diagnostic> {
 fn whole(document: &Document, setting: Setting<'_>) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     look(document, setting, rules::Part::Whole, &mut findings);
-    let mut found = findings.finish();
-    settle(document, &mut found);
-    found
+    settle(document, findings.kept())
 }
 
 /// Shows a part of a document to the rules.
@@ -82,10 +80,10 @@ fn look(document: &Document, setting: Setting<'_>, part: rules::Part, findings: 
 }
 
 /// Puts findings in their order, each once, and takes back what cannot be repaired yet.
-fn settle(document: &Document, found: &mut Vec<Diagnostic>) {
-    findings::in_order(found);
-    found.truncate(Findings::LIMIT);
-    syntax_first(document, found);
+fn settle(document: &Document, kept: findings::Kept) -> Vec<Diagnostic> {
+    let mut found = kept.finish();
+    syntax_first(document, &mut found);
+    found
 }
 
 /// Where the syntax is broken nobody knows yet what was meant: repairs of other things wait until it is whole.

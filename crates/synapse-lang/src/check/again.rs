@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::rules::Part;
-use super::{Findings, Setting, look, settle};
+use super::{Findings, Setting, findings, look, settle};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::{Document, Element};
 use crate::text::Span;
@@ -32,7 +32,7 @@ struct Kept {
     surroundings: u64,
     /// What was found, by the text of the resource. Places count from the start of the API's tag, the resource right
     /// behind it.
-    resources: HashMap<u64, Arc<Vec<Diagnostic>>>,
+    resources: HashMap<u64, Arc<findings::Kept>>,
 }
 
 /// Checks a document, and looks only into what has changed since the last time with this memo.
@@ -46,7 +46,7 @@ pub fn check_again(document: &Document, setting: Setting<'_>, memo: &Memo) -> Ve
     };
     let mut findings = Findings::default();
     look(document, setting, Part::Around, &mut findings);
-    let mut found = findings.finish();
+    let mut found = findings.kept();
     let opening = api.open_span();
     let source = document.source();
     let surroundings = hash(&(
@@ -66,21 +66,20 @@ pub fn check_again(document: &Document, setting: Setting<'_>, memo: &Memo) -> Ve
         let key = hash(&text);
         let inside = kept.resources.get(&key).or_else(|| known.get(&key)).cloned();
         let inside = inside.unwrap_or_else(|| Arc::new(alone(api, text, setting)));
-        found.extend(inside.iter().map(|one| moved(one, opening, resource.span().start)));
+        found.add(&inside, |one| moved(one, opening, resource.span().start));
         kept.resources.insert(key, inside);
     }
     drop(kept);
-    settle(document, &mut found);
-    found
+    settle(document, found)
 }
 
 /// What is found in a resource when it is the only one of its API.
-fn alone(api: Element<'_>, text: &str, setting: Setting<'_>) -> Vec<Diagnostic> {
+fn alone(api: Element<'_>, text: &str, setting: Setting<'_>) -> findings::Kept {
     let opening = api.open_span().of(api.document().source());
     let document = Document::parse(format!("{opening}{text}</{}>", api.name()));
     let mut findings = Findings::default();
     look(&document, setting, Part::Inside, &mut findings);
-    findings.finish()
+    findings.kept()
 }
 
 /// A finding, from where it is behind the API's tag to where it is in the document.

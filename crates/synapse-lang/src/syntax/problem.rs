@@ -169,7 +169,10 @@ pub enum ProblemKind {
         prefix: String,
     },
     /// `<?xml` that is not the very first thing.
-    MisplacedDeclaration,
+    MisplacedDeclaration {
+        /// Whether nothing but white space stands before it.
+        after_blanks: bool,
+    },
     /// The text is too large: it is not read from here on.
     TooLarge,
     /// There are more problems, which were not kept.
@@ -252,7 +255,10 @@ impl fmt::Display for ProblemKind {
                 write!(f, "the prefix {prefix:?} is not declared: xmlns:{prefix}=\"…\" is missing")
             }
             Self::BadNamespace { prefix } => write!(f, "the prefix {prefix:?} cannot be bound like this"),
-            Self::MisplacedDeclaration => {
+            Self::MisplacedDeclaration { after_blanks: true } => f.write_str(
+                "white space stands before the XML declaration: strict readers refuse such a text",
+            ),
+            Self::MisplacedDeclaration { after_blanks: false } => {
                 f.write_str("the XML declaration must be the very first thing in the text")
             }
             Self::TooLarge => f.write_str("the text is too large and is not read from here on"),

@@ -119,7 +119,7 @@ impl Parser<'_> {
                 } else {
                     Fix::review("Remove the declaration", vec![Edit::remove(span(start, end))])
                 };
-                (ProblemKind::MisplacedDeclaration, Some(fix))
+                (ProblemKind::MisplacedDeclaration { after_blanks: blank }, Some(fix))
             });
         }
         self.at = end;

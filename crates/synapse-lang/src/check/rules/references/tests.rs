@@ -203,3 +203,64 @@ fn classes_and_connectors_come_from_somewhere() {
     check(&pom, std::slice::from_ref(&uses), &[]);
     check(WHOLE, &[uses, ("resources/connectors/kafka-connector-3.zip", String::new())], &[]);
 }
+
+/// The operations with these prefixes that are reported when these artifacts are listed, with the repair.
+#[track_caller]
+fn prefixes(artifacts: &[&str], used: &[&str], expected: &[&str]) {
+    let listed: String = artifacts
+        .iter()
+        .map(|artifact| {
+            format!(
+                "<dependency><groupId>org.wso2.integration.connector</groupId><artifactId>{artifact}</artifactId>\
+                 <version>1</version><type>zip</type></dependency>"
+            )
+        })
+        .collect();
+    let pom = WHOLE.replace("</project>", &format!("<dependencies>{listed}</dependencies></project>"));
+    let steps: String = used.iter().map(|prefix| format!("<{prefix}.run>x</{prefix}.run>")).collect();
+    let steps = sequence("A", &steps);
+    let project = project(&pom, std::slice::from_ref(&steps));
+    let path = format!("src/main/wso2mi/{}", steps.0);
+    let source = project.file(&path).unwrap().document().source();
+    let found = project.check_file(&path);
+    let said = found.iter().filter(|one| one.code.0 == 912).map(|one| {
+        let edits = one.fixes.iter().flat_map(|fix| &fix.edits);
+        let edits: Vec<&str> = edits.map(|edit| edit.text.as_str()).collect();
+        format!("{} {}", one.span.of(source), edits.join(" ")).trim().to_owned()
+    });
+    assert_eq!(said.collect::<Vec<_>>(), expected, "{artifacts:?}");
+}
+
+#[test]
+fn misspelt_prefixes_of_connectors_are_found() {
+    let http = &["mi-connector-http"];
+    prefixes(http, &["http"], &[]);
+    prefixes(
+        http,
+        &["htttp", "htttp", "httpp"],
+        &["htttp.run http.run http.run", "htttp.run http.run http.run", "httpp.run http.run http.run"],
+    );
+    prefixes(http, &["httxyz", "httxyz"], &["httxyz.run"]);
+    prefixes(&["http-connector"], &["htpt"], &["htpt.run http.run http.run"]);
+    prefixes(
+        &["mi-connector-kafka"],
+        &["kafkaTransport", "kafkaTransprt", "kafka"],
+        &[
+            "kafkaTransprt.run kafkaTransport.run kafkaTransport.run",
+            "kafka.run kafkaTransport.run kafkaTransport.run",
+        ],
+    );
+    prefixes(&["kafka-connector"], &["kafkaTransport", "kafka"], &[]);
+    // Case is not held against anybody, and what is near may be another connector.
+    prefixes(
+        &["mi-module-csv", "mi-connector-smpp", "mi-module-fhirbase"],
+        &["CSV", "SMPP", "fhirBase"],
+        &[],
+    );
+    prefixes(&["mi-connector-amazons3"], &["amazonsqs"], &["amazonsqs.run"]);
+    // Others are named after their prefix, or nearly so.
+    prefixes(&["mi-connector-orders"], &["orders", "order", "ordersApi"], &[]);
+    prefixes(&["mi-connector-orders"], &["ordres"], &["ordres.run orders.run orders.run"]);
+    prefixes(&["mi-connector-googlecalendar"], &["googleCalendarV3"], &[]);
+    prefixes(&["acme-http-tools"], &["htttp"], &[]);
+}
