@@ -20,8 +20,10 @@ pub(crate) enum Kind {
     Offline,
     /// Maven itself, which the project's wrapper downloads.
     Wrapper,
-    /// Java itself.
+    /// Java that does not fit.
     Jdk,
+    /// No Java, or none that compiles.
+    NoJava,
     /// XML of the project.
     Xml,
     /// A test.
@@ -57,6 +59,11 @@ impl Kind {
             Self::Jdk => Some(
                 "The build needs another Java. The user sets mi.java_home to a JDK that fits, or the source and target \
                  version in pom.xml are lowered to what there is.",
+            ),
+            Self::NoJava => Some(
+                "There is no Java here that can build: a JDK, with bin/javac; a JRE is not enough. The user installs one of \
+                 version 11 or 17 (openjdk-17-jdk on Debian and Ubuntu, openjdk@17 in Homebrew), or sets mi.java_home to the \
+                 folder of one. pom.xml has nothing to do with it.",
             ),
             Self::Disk => Some(
                 "The sandbox lets a build write the project and Maven's local repository, and nothing else.",

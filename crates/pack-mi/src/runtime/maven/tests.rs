@@ -102,15 +102,29 @@ fn java_that_does_not_fit_is_told_as_such() {
     check(
         "The JAVA_HOME environment variable is not defined correctly,\nthis environment variable is needed to run this program.\n",
         &[
-            "Jdk The JAVA_HOME environment variable is not defined correctly,; this environment variable is needed to run this program.",
+            "NoJava The JAVA_HOME environment variable is not defined correctly, this environment variable is needed to run this program.",
         ],
     );
     check(
         "[ERROR] No compiler is provided in this environment. Perhaps you are running on a JRE rather than a JDK?\n",
         &[
-            "Jdk No compiler is provided in this environment. Perhaps you are running on a JRE rather than a JDK?",
+            "NoJava No compiler is provided in this environment. Perhaps you are running on a JRE rather than a JDK?",
         ],
     );
+}
+
+#[test]
+fn java_that_is_not_there_is_no_matter_of_the_build_file() {
+    check(
+        "Error: JAVA_HOME is not defined correctly.\n  We cannot execute /nothing/bin/java\n",
+        &["NoJava JAVA_HOME is not defined correctly. We cannot execute /nothing/bin/java"],
+    );
+    check(
+        "The java/javac command does not exist in PATH nor is JAVA_HOME set, so mvnw cannot run.\n",
+        &["NoJava The java/javac command does not exist in PATH nor is JAVA_HOME set, so mvnw cannot run."],
+    );
+    let help = super::Kind::NoJava.help().unwrap();
+    assert!(help.contains("mi.java_home") && !help.contains("source and target"), "{help}");
 }
 
 #[test]
