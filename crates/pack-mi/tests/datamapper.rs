@@ -428,3 +428,20 @@ async fn a_person_sees_what_would_be_written() {
         "{diff}"
     );
 }
+
+#[tokio::test]
+async fn of_several_projects_one_has_to_be_said() {
+    let desk = Desk::new(&[("one/src/main/wso2mi/x.xml", ""), ("two/src/main/wso2mi/x.xml", "")]);
+    desk.put("two/pom.xml", &POM.replace("4.4.0", "4.3.0"));
+    fs::remove_dir_all(desk.path("src")).unwrap();
+    fs::remove_file(desk.path("pom.xml")).unwrap();
+    let before = desk.all();
+    let error = desk.create(json!({})).await.unwrap_err();
+    assert_eq!(error, "There are several projects here: one, two. Say project.");
+    assert_eq!(desk.all(), before);
+    desk.create(json!({ "project": "two" })).await.unwrap();
+    // The version is that of the project that was said.
+    assert!(desk.path("two/src/main/wso2mi/resources/registry/gov/datamapper/orders/orders.ts").is_file());
+    desk.create(json!({ "project": "one" })).await.unwrap();
+    assert!(desk.path("one/src/main/wso2mi/resources/datamapper/orders/orders.ts").is_file());
+}

@@ -62,9 +62,12 @@ impl Runtime {
     pub(super) fn maven(&self, goal: Goal<'_>) -> Result<Maven, ToolError> {
         let (project, settings) = (self.project(), self.settings());
         if !project.join("pom.xml").is_file() {
-            return Err(ToolError::new(
-                "There is no pom.xml in the project, so Maven cannot build it. Nothing was run.",
-            ));
+            let below = project.strip_prefix(self.workspace.root()).ok();
+            let place = below.filter(|path| !path.as_os_str().is_empty());
+            let place = place.map_or_else(|| "the project".to_owned(), |path| path.display().to_string());
+            return Err(ToolError::new(format!(
+                "There is no pom.xml in {place}, so Maven cannot build it. Nothing was run."
+            )));
         }
         let mut notes = Vec::new();
         let name = self.maven_name(&project, &mut notes)?;
