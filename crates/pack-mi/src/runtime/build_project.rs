@@ -172,13 +172,13 @@ fn told(built: &Built<'_>) -> ToolOutput {
                 "It printed {} all the same, so something may be missing in the archive:",
                 count(findings.len(), "error")
             ));
-            lines.extend(maven::told(&findings, TOLD));
+            lines.extend(maven::told(&findings, TOLD, project));
         }
     } else {
         lines.push(format!("The build failed: {}. It was: {shown}", ending(built)));
         if !findings.is_empty() {
             lines.push(format!("{}:", count(findings.len(), "error")));
-            lines.extend(maven::told(&findings, TOLD));
+            lines.extend(maven::told(&findings, TOLD, project));
         }
         if findings.is_empty() || !matches!(ran.ended.how, How::Exited(_)) {
             let last = log.last();

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mica_agent::ToolError;
 use mica_sandbox::Host;
+use synapse_lang::project::disk;
 
 pub(super) use findings::{Finding, Kind};
 pub(super) use log::MavenLog;
@@ -195,14 +196,23 @@ pub(super) fn hosts(texts: &[String]) -> Result<Vec<Host>, ToolError> {
         .collect()
 }
 
-/// Findings as lines for the model, and what to do about them.
-pub(super) fn told(findings: &[Finding], most: usize) -> Vec<String> {
+/// Whether the build file of a project, or one that it inherits from, names repositories.
+fn has_repositories(project: &Path) -> bool {
+    disk::poms(project)
+        .iter()
+        .filter_map(|(path, _)| disk::text(path))
+        .any(|text| ["<repositories>", "<pluginRepositories>"].iter().any(|element| text.contains(element)))
+}
+
+/// Findings of a project as lines for the model, and what to do about them.
+pub(super) fn told(findings: &[Finding], most: usize, project: &Path) -> Vec<String> {
     let mut lines: Vec<String> = findings.iter().take(most).map(ToString::to_string).collect();
     if findings.len() > most {
         lines.push(format!("… and {} more", arguments::count(findings.len() - most, "error")));
     }
+    let has_repositories = has_repositories(project);
     let mut helps: Vec<&str> = Vec::new();
-    for help in findings.iter().filter_map(|finding| finding.kind.help()) {
+    for help in findings.iter().filter_map(|finding| finding.kind.help(has_repositories)) {
         if !helps.contains(&help) {
             helps.push(help);
         }

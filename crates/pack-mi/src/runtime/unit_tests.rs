@@ -190,7 +190,7 @@ fn told(
             how => format!("it {how}"),
         };
         lines.push(format!("No test was run: Maven ended after {seconds:.1} s ({how}) without a report."));
-        lines.extend(maven::told(&log.findings(), 10));
+        lines.extend(maven::told(&log.findings(), 10, log.project()));
         if log.findings().is_empty() {
             lines.push(
                 "Check that pom.xml has the synapse-unit-test-maven-plugin, and that there are test cases. The last lines:"

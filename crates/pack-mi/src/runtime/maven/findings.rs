@@ -37,9 +37,14 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What to do about it.
-    pub(crate) fn help(self) -> Option<&'static str> {
+    /// What to do about it, in a project whose build file names repositories or does not.
+    pub(crate) fn help(self, has_repositories: bool) -> Option<&'static str> {
         match self {
+            Self::Offline if !has_repositories => Some(
+                "The build was offline, and this is not in Maven's local repository. pom.xml names no repositories: add one to \
+                 pom.xml and build again with `network` naming its host, or the user sets mi.maven_settings = true, when \
+                 Maven's own settings name one, and lists its host in mi.network.",
+            ),
             Self::Offline => Some(
                 "The build was offline, and this is not in Maven's local repository. Build again with `network` naming \
                  the hosts of the repositories in pom.xml (the user is asked), or the user lists them in mi.network.",

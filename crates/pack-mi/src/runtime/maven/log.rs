@@ -30,6 +30,11 @@ pub(crate) struct MavenLog {
 }
 
 impl MavenLog {
+    /// The folder of the project that is built.
+    pub(crate) fn project(&self) -> &Path {
+        &self.project
+    }
+
     /// For a project, whose paths are told relative to it.
     pub(crate) fn new(project: &Path) -> Self {
         Self {

@@ -1,5 +1,7 @@
 //! What Maven prints, and what is made of it.
 
+#![allow(clippy::disallowed_methods, reason = "tests make the build files that are read")]
+
 use std::path::Path;
 
 use super::MavenLog;
@@ -123,7 +125,7 @@ fn java_that_is_not_there_is_no_matter_of_the_build_file() {
         "The java/javac command does not exist in PATH nor is JAVA_HOME set, so mvnw cannot run.\n",
         &["NoJava The java/javac command does not exist in PATH nor is JAVA_HOME set, so mvnw cannot run."],
     );
-    let help = super::Kind::NoJava.help().unwrap();
+    let help = super::Kind::NoJava.help(true).unwrap();
     assert!(help.contains("mi.java_home") && !help.contains("source and target"), "{help}");
 }
 
@@ -193,4 +195,27 @@ fn garbage_and_floods_are_bounded() {
     }
     assert!(log.findings().len() <= 200);
     assert!(log.findings().iter().all(|finding| finding.message.len() < 1_100));
+}
+
+#[test]
+fn repositories_that_are_not_there_are_not_pointed_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let findings = [super::Finding::new(super::Kind::Offline, "a:b:1 is not here")];
+    for (pom, expected) in [
+        ("<project/>", "pom.xml names no repositories: add one to pom.xml"),
+        ("<project><repositories/></project>", "pom.xml names no repositories: add one to pom.xml"),
+        (
+            "<project><repositories><repository/></repositories></project>",
+            "the hosts of the repositories in pom.xml",
+        ),
+        (
+            "<project><pluginRepositories><x/></pluginRepositories></project>",
+            "the hosts of the repositories in pom.xml",
+        ),
+    ] {
+        std::fs::write(folder.path().join("pom.xml"), pom).unwrap();
+        let lines = super::told(&findings, 10, folder.path());
+        assert_eq!(lines.len(), 2);
+        assert!(lines[1].contains(expected), "{pom}: {lines:?}");
+    }
 }
