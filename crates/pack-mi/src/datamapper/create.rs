@@ -18,8 +18,8 @@ use super::layout::{Layout, SAMPLE, UTILS};
 use super::trial::{Trial, Tried, failure};
 use super::{DM_UTILS, DataMapping, Form, Schema, auto, generate, mapping, read_schema, shape, typescript};
 use crate::Checker;
-use crate::project::MiProject;
 use crate::project::choice::{Wanted, choose};
+use crate::project::{Layout as ProjectLayout, MiProject};
 
 /// The name models call it by.
 pub(crate) const NAME: &str = "create_data_mapper";
@@ -192,12 +192,20 @@ fn layout(
             "There is no Micro Integrator project here: a folder with src/main/wso2mi. Nothing was written.",
         ));
     }
+    let found = MiProject::read(&root);
+    if found.as_ref().is_some_and(|found| found.layout == ProjectLayout::Old) {
+        return Err(ToolError::new(
+            "This project has the layout of Integration Studio (src/main/synapse-config), whose data mappers are made there and \
+             in another format: they are not supported here. Make the data mapper in Integration Studio, or move the \
+             project to src/main/wso2mi. Nothing was written.",
+        ));
+    }
     let root = root.canonicalize().unwrap_or(root);
     let checked = checker.root().map(|root| root.canonicalize().unwrap_or(root));
     let version = if checked.as_ref() == Some(&root) {
         checker.runtime()
     } else {
-        MiProject::read(&root).and_then(|project| project.version())
+        found.and_then(|found| found.version())
     };
     Layout::new(workspace.root(), &root, version, name)
 }
@@ -340,7 +348,8 @@ fn utils(workspace: &Workspace, layout: &Layout) -> String {
 }
 
 fn left(made: &auto::AutoMapped) -> String {
-    let mut text = format!("Mapped {} fields by their names.", made.mapped);
+    let fields = if made.mapped == 1 { "field by its name" } else { "fields by their names" };
+    let mut text = format!("Mapped {} {fields}.", made.mapped);
     if !made.left.is_empty() {
         let each = made.left.iter().take(40).map(|(path, why)| format!("\n- {path}: {why}"));
         text.push_str(&format!(" Not mapped:{}", each.collect::<String>()));

@@ -78,7 +78,7 @@ fn the_named(workspace: &Workspace, named: &str) -> Result<PathBuf, ToolError> {
 }
 
 /// The projects in a folder that is none, relative to it: its modules with artifacts, or what lies right below.
-fn inside(root: &Path) -> Vec<String> {
+pub(crate) fn inside(root: &Path) -> Vec<String> {
     let modules: Vec<String> = MiProject::read(root)
         .map(|project| project.parts().map(|part| part.path.clone()).collect())
         .unwrap_or_default();
