@@ -4,6 +4,8 @@
 //! Reading is cheap: build files and the names in two folders, no artifacts. [`MiProject::is_fresh`] says whether
 //! anything that was read has changed since.
 
+pub(crate) mod choice;
+
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 

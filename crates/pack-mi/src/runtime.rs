@@ -24,10 +24,12 @@ mod unit_tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mica_agent::Tool;
+use mica_agent::{Tool, ToolError};
 use mica_context::spill::{Clock, SpillFolder};
 use mica_tools::{Ground, Tasks, Workspace};
 use synapse_lang::project::disk;
+
+use crate::project::choice::{Wanted, choose};
 
 pub use access::{RuntimeGate, exceptions};
 pub use build_project::BuildProject;
@@ -43,6 +45,8 @@ pub struct Runtime {
     shared: Arc<Given>,
     workspace: Workspace,
     server: Arc<server::Kept>,
+    /// The project that a call means.
+    chosen: Option<PathBuf>,
 }
 
 /// What whoever knows the machine gives.
@@ -64,7 +68,7 @@ pub struct Given {
 impl Runtime {
     /// For a project, with what it is given.
     pub fn new(workspace: &Workspace, given: Given) -> Self {
-        Self { shared: Arc::new(given), workspace: workspace.clone(), server: Arc::default() }
+        Self { shared: Arc::new(given), workspace: workspace.clone(), server: Arc::default(), chosen: None }
     }
 
     /// The same for another agent in the same project. Both know of the same server: there is one at its ports.
@@ -83,9 +87,18 @@ impl Runtime {
         ]
     }
 
-    /// The project: the workspace, or the only project right below it.
+    /// The same for the project that a call means.
+    ///
+    /// # Errors
+    /// Those of [`choose`].
+    fn of_project(&self, named: Option<&str>, wanted: Wanted) -> Result<Self, ToolError> {
+        let chosen = choose(&self.workspace, named, wanted)?;
+        Ok(Self { chosen: Some(chosen), ..self.clone() })
+    }
+
+    /// The project: the one that was chosen, the workspace, or the only project right below it.
     fn project(&self) -> PathBuf {
-        project_in(self.workspace.root())
+        self.chosen.clone().unwrap_or_else(|| project_in(self.workspace.root()))
     }
 
     /// What paths are relative to, where that is not the workspace.

@@ -348,3 +348,16 @@ async fn passwords_in_the_settings_of_maven_are_hidden_unless_a_person_says_othe
         assert_eq!(found, expected, "{text}\n{printed}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_java_that_is_not_there_is_told_before_anything_runs() {
+    let stage = Stage::new();
+    stage.put("pom.xml", "<project/>");
+    let settings = RuntimeSettings { java_home: Some("/nothing/jdk".into()), ..stage.settings() };
+    let error = call(&stage.runtime(settings), BUILD, json!({})).await.unwrap_err();
+    assert_eq!(
+        error,
+        "There is no Java in /nothing/jdk, which the setting mi.java_home names: there is no bin/java. The user sets it to the \
+         folder of a JDK, or takes it out so that the java on the path is used. Nothing was run."
+    );
+}

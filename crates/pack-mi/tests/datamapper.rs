@@ -428,3 +428,50 @@ async fn a_person_sees_what_would_be_written() {
         "{diff}"
     );
 }
+
+#[tokio::test]
+async fn of_several_projects_one_has_to_be_said() {
+    let desk = Desk::new(&[("one/src/main/wso2mi/x.xml", ""), ("two/src/main/wso2mi/x.xml", "")]);
+    desk.put("two/pom.xml", &POM.replace("4.4.0", "4.3.0"));
+    fs::remove_dir_all(desk.path("src")).unwrap();
+    fs::remove_file(desk.path("pom.xml")).unwrap();
+    let before = desk.all();
+    let error = desk.create(json!({})).await.unwrap_err();
+    assert_eq!(error, "There are several projects here: one, two. Say project.");
+    assert_eq!(desk.all(), before);
+    desk.create(json!({ "project": "two" })).await.unwrap();
+    // The version is that of the project that was said.
+    assert!(desk.path("two/src/main/wso2mi/resources/registry/gov/datamapper/orders/orders.ts").is_file());
+    desk.create(json!({ "project": "one" })).await.unwrap();
+    assert!(desk.path("one/src/main/wso2mi/resources/datamapper/orders/orders.ts").is_file());
+}
+
+#[tokio::test]
+async fn the_layout_of_integration_studio_gets_no_second_one() {
+    let desk = Desk::new(&[("src/main/synapse-config/api/a.xml", "")]);
+    fs::remove_dir_all(desk.path("src/main/wso2mi")).unwrap();
+    let before = desk.all();
+    let error = desk.create(json!({})).await.unwrap_err();
+    assert!(
+        error.starts_with("This project has the layout of Integration Studio (src/main/synapse-config), whose data mappers are"),
+        "{error}"
+    );
+    assert_eq!(desk.all(), before);
+}
+
+#[tokio::test]
+async fn a_mapper_is_found_by_its_name() {
+    let desk = Desk::new(&[]);
+    let (text, _) = desk
+        .create(json!({ "input_schema": "{\"a\": 1}", "output_schema": "{\"a\": 1, \"b\": 2}", "auto_map": true }))
+        .await
+        .unwrap();
+    assert!(text.contains("Mapped 1 field by its name. Not mapped:\n- b: "), "{text}");
+    let named = json!({ "dm_config_path": "orders", "mapping": "return { a: input.a, b: 1 };" });
+    let (text, _) = desk.call("generate_data_mapping", named.clone()).await.unwrap();
+    assert!(text.starts_with(&format!("Wrote the mapping into {FOLDER}/orders.ts.\n")), "{text}");
+    let old = FOLDER.replace("resources/", "resources/registry/gov/");
+    desk.put(&format!("{old}/orders.ts"), "");
+    let error = desk.call("generate_data_mapping", named).await.unwrap_err();
+    assert_eq!(error, format!("There are several data mappers orders: say {FOLDER} or {old}."));
+}

@@ -126,3 +126,39 @@ async fn without_a_server_or_maven_tests_are_checked() {
         "There is no test file \"Nobody.xml\". There are: src/test/wso2mi/OrdersTest.xml."
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_several_projects_one_has_to_be_said() {
+    let stage = Stage::new();
+    stage.put("one/src/main/wso2mi/artifacts/apis/.keep", "");
+    stage.put("two/src/main/wso2mi/artifacts/apis/Orders.xml", "<api xmlns=\"http://ws.apache.org/ns/synapse\" name=\"Orders\" context=\"/o\"><resource methods=\"GET\"><inSequence><respond/></inSequence></resource></api>");
+    stage.put("two/src/test/wso2mi/OrdersTest.xml", SUITE);
+    let runtime = stage.runtime(stage.settings());
+    let several = "There are several projects here: one, two. Say project.";
+    for (tool, args) in [
+        (TESTS, json!({"check_only": true})),
+        ("build_project", json!({})),
+        ("server_management", json!({"action": "deploy"})),
+    ] {
+        assert_eq!(call(&runtime, tool, args).await.unwrap_err(), several, "{tool}");
+    }
+    assert_eq!(
+        call(&runtime, TESTS, json!({"check_only": true, "project": "two"})).await.unwrap(),
+        "1 test file with 2 test cases, nothing is wrong with them.\nsrc/test/wso2mi/OrdersTest.xml: gets, adds"
+    );
+    assert_eq!(
+        call(&runtime, "build_project", json!({"project": "two"})).await.unwrap_err(),
+        "There is no pom.xml in two, so Maven cannot build it. Nothing was run."
+    );
+    if !stage.is_confined().await {
+        return;
+    }
+    stage.put("two/pom.xml", "<project/>");
+    let path = stage.put(
+        "two/mvnw",
+        "#!/bin/sh\nmkdir target; echo x > target/two_1.0.0.car; echo '[INFO] BUILD SUCCESS'\n",
+    );
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let text = call(&runtime, "build_project", json!({"project": "two"})).await.unwrap();
+    assert!(text.contains("\n  target/two_1.0.0.car (2 B)\n[paths are relative to two]\n"), "{text}");
+}

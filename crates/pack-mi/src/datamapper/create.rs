@@ -12,11 +12,14 @@ use mica_tools::{Change, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use synapse_lang::project::disk;
 
 use super::layout::{Layout, SAMPLE, UTILS};
 use super::trial::{Trial, Tried, failure};
 use super::{DM_UTILS, DataMapping, Form, Schema, auto, generate, mapping, read_schema, shape, typescript};
 use crate::Checker;
+use crate::project::choice::{Wanted, choose};
+use crate::project::{Layout as ProjectLayout, MiProject};
 
 /// The name models call it by.
 pub(crate) const NAME: &str = "create_data_mapper";
@@ -47,6 +50,8 @@ struct CreateArgs {
     mapping: Option<String>,
     /// What the mapping is to do, in words, when somebody else is to write it.
     mapping_instructions: Option<String>,
+    /// The project's folder, relative to the workspace, when there are several.
+    project: Option<String>,
 }
 
 /// Makes data mappers.
@@ -83,7 +88,8 @@ impl Tool for CreateDataMapper {
 
     fn touches(&self, args: &Args) -> Vec<Resource> {
         let Some(name) = args.get("name").and_then(Value::as_str) else { return Vec::new() };
-        let Ok(layout) = layout(&self.workspace, &self.checker, name) else { return Vec::new() };
+        let project = args.get("project").and_then(Value::as_str);
+        let Ok(layout) = layout(&self.workspace, &self.checker, name, project) else { return Vec::new() };
         let paths = [layout.script(), layout.file(UTILS), layout.file(SAMPLE), layout.descriptor()];
         paths.iter().flat_map(|path| self.workspace.touched(Some(path))).collect()
     }
@@ -174,14 +180,34 @@ impl CreateDataMapper {
     }
 }
 
-fn layout(workspace: &Workspace, checker: &Checker, name: &str) -> Result<Layout, ToolError> {
-    let root = checker.root().ok_or_else(|| {
-        ToolError::new(
+fn layout(
+    workspace: &Workspace,
+    checker: &Checker,
+    name: &str,
+    project: Option<&str>,
+) -> Result<Layout, ToolError> {
+    let root = choose(workspace, project, Wanted::Part)?;
+    if !disk::is_project(&root) {
+        return Err(ToolError::new(
             "There is no Micro Integrator project here: a folder with src/main/wso2mi. Nothing was written.",
-        )
-    })?;
+        ));
+    }
+    let found = MiProject::read(&root);
+    if found.as_ref().is_some_and(|found| found.layout == ProjectLayout::Old) {
+        return Err(ToolError::new(
+            "This project has the layout of Integration Studio (src/main/synapse-config), whose data mappers are made there and \
+             in another format: they are not supported here. Make the data mapper in Integration Studio, or move the \
+             project to src/main/wso2mi. Nothing was written.",
+        ));
+    }
     let root = root.canonicalize().unwrap_or(root);
-    Layout::new(workspace.root(), &root, checker.runtime(), name)
+    let checked = checker.root().map(|root| root.canonicalize().unwrap_or(root));
+    let version = if checked.as_ref() == Some(&root) {
+        checker.runtime()
+    } else {
+        found.and_then(|found| found.version())
+    };
+    Layout::new(workspace.root(), &root, version, name)
 }
 
 /// A data mapper that can be made, and has not been.
@@ -198,7 +224,7 @@ struct Planned {
 }
 
 fn plan(workspace: &Workspace, checker: &Checker, args: &CreateArgs) -> Result<Planned, ToolError> {
-    let layout = layout(workspace, checker, &args.name)?;
+    let layout = layout(workspace, checker, &args.name, args.project.as_deref())?;
     if workspace.changeable(&layout.script())?.is_some() {
         return Err(ToolError::new(format!(
             "{} is there already, and is not replaced. Change it with generate_data_mapping, or choose another name.",
@@ -322,7 +348,8 @@ fn utils(workspace: &Workspace, layout: &Layout) -> String {
 }
 
 fn left(made: &auto::AutoMapped) -> String {
-    let mut text = format!("Mapped {} fields by their names.", made.mapped);
+    let fields = if made.mapped == 1 { "field by its name" } else { "fields by their names" };
+    let mut text = format!("Mapped {} {fields}.", made.mapped);
     if !made.left.is_empty() {
         let each = made.left.iter().take(40).map(|(path, why)| format!("\n- {path}: {why}"));
         text.push_str(&format!(" Not mapped:{}", each.collect::<String>()));

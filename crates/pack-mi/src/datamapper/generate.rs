@@ -15,11 +15,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::layout::{SAMPLE, UTILS};
+use super::layout::{Layout, SAMPLE, UTILS};
 use super::mapping::{self, Protected};
 use super::trial::{Trial, failure};
 use super::typescript::{self, MappingError, MappingFile};
 use super::{DM_UTILS, DataMapping, Mapper, shape};
+use crate::project::choice::inside;
 
 /// The name models call it by.
 pub(crate) const NAME: &str = "generate_data_mapping";
@@ -37,7 +38,7 @@ const BESIDE: usize = 20;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GenerateArgs {
-    /// The folder of the data mapper, or a file in it.
+    /// The folder of the data mapper, or a file in it, or just its name.
     dm_config_path: String,
     /// The mapping: the body of `mapFunction(input)`, or the whole function, in TypeScript.
     mapping: Option<String>,
@@ -249,6 +250,17 @@ fn said(error: &MappingError) -> String {
 /// The mapping that a path means: the file itself, or the one in the folder, or the one beside.
 fn find(workspace: &Workspace, given: &str) -> Result<String, ToolError> {
     let given = given.trim_end_matches('/').trim_start_matches("./");
+    let by_name = by_name(workspace, given);
+    let given = match by_name.as_slice() {
+        [] => given,
+        [only] => only.as_str(),
+        several => {
+            return Err(ToolError::new(format!(
+                "There are several data mappers {given}: say {}.",
+                several.join(" or ")
+            )));
+        }
+    };
     let place = workspace.existing(given)?;
     let relative = place.path();
     let relative =
@@ -272,6 +284,20 @@ fn find(workspace: &Workspace, given: &str) -> Result<String, ToolError> {
         }
         several => Err(ToolError::new(format!("Say which mapping in {given}: {}.", several.join(", ")))),
     }
+}
+
+/// The folders of the data mappers that have a name, when it is no path.
+fn by_name(workspace: &Workspace, name: &str) -> Vec<String> {
+    let root = workspace.root();
+    if name.is_empty() || name.starts_with('.') || name.contains('/') || root.join(name).exists() {
+        return Vec::new();
+    }
+    let inside = inside(root).into_iter().map(|project| format!("{project}/"));
+    let projects = std::iter::once(String::new()).chain(inside);
+    projects
+        .flat_map(|project| Layout::FOLDERS.map(|folder| format!("{project}{folder}/{name}")))
+        .filter(|path| root.join(path).is_dir())
+        .collect()
 }
 
 fn is_script(path: &str) -> bool {

@@ -73,6 +73,10 @@ impl Layout {
         format!("{}{below}", self.resources())
     }
 
+    /// Where data mappers of a project can be, new and old.
+    pub(crate) const FOLDERS: [&str; 2] =
+        ["src/main/wso2mi/resources/datamapper", "src/main/wso2mi/resources/registry/gov/datamapper"];
+
     /// A file of the mapper.
     pub(crate) fn file(&self, name: &str) -> String {
         format!("{}/{}/{name}", self.all(), self.name)

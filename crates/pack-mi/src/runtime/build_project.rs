@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::arguments::{count, read, size};
 use super::maven::{self, Goal, Kind, MavenLog};
 use super::program::Ran;
-use super::{Runtime, archive};
+use super::{Runtime, Wanted, archive};
 
 /// The name models call it by.
 pub(super) const NAME: &str = "build_project";
@@ -37,6 +37,8 @@ struct BuildArgs {
     offline: Option<bool>,
     /// Seconds after which it is stopped.
     timeout_seconds: Option<u64>,
+    /// The project's folder, relative to the workspace, when there are several.
+    project: Option<String>,
 }
 
 /// Builds.
@@ -75,21 +77,22 @@ impl Tool for BuildProject {
 
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let args: BuildArgs = read(args)?;
-        let longest = self.runtime.settings().build_timeout;
+        let runtime = self.runtime.of_project(args.project.as_deref(), Wanted::Whole)?;
+        let longest = runtime.settings().build_timeout;
         let wall =
             args.timeout_seconds.map_or(longest, |seconds| Duration::from_secs(seconds.max(1))).min(longest);
         let properties =
             if args.tests == Some(true) { vec![] } else { vec!["maven.test.skip=true".to_owned()] };
-        let call = self.runtime.maven(Goal {
+        let call = runtime.maven(Goal {
             arguments: &["clean", "install"],
             properties: &properties,
             hosts: maven::hosts(args.network.as_deref().unwrap_or_default())?,
             offline: args.offline == Some(true),
             wall,
         })?;
-        let project = self.runtime.project();
+        let project = runtime.project();
         let mut notes = call.notes;
-        notes.extend(self.runtime.relative_to());
+        notes.extend(runtime.relative_to());
         let removed = remove_old(&project)?;
         if !removed.is_empty() {
             notes.push(format!("old archives were removed first: {}", removed.join(", ")));
@@ -99,8 +102,7 @@ impl Tool for BuildProject {
         let hears = std::sync::Arc::clone(&log);
         let line =
             move |line: &str| hears.lock().unwrap_or_else(std::sync::PoisonError::into_inner).line(line);
-        let (ran, _) = self
-            .runtime
+        let (ran, _) = runtime
             .run(call.program, "build", cx, line)
             .await
             .map_err(|error| error.or_missing(|| maven::missing(name)))?;
@@ -170,13 +172,13 @@ fn told(built: &Built<'_>) -> ToolOutput {
                 "It printed {} all the same, so something may be missing in the archive:",
                 count(findings.len(), "error")
             ));
-            lines.extend(maven::told(&findings, TOLD));
+            lines.extend(maven::told(&findings, TOLD, project));
         }
     } else {
         lines.push(format!("The build failed: {}. It was: {shown}", ending(built)));
         if !findings.is_empty() {
             lines.push(format!("{}:", count(findings.len(), "error")));
-            lines.extend(maven::told(&findings, TOLD));
+            lines.extend(maven::told(&findings, TOLD, project));
         }
         if findings.is_empty() || !matches!(ran.ended.how, How::Exited(_)) {
             let last = log.last();

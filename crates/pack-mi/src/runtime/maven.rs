@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mica_agent::ToolError;
 use mica_sandbox::Host;
+use synapse_lang::project::disk;
 
 pub(super) use findings::{Finding, Kind};
 pub(super) use log::MavenLog;
@@ -62,9 +63,12 @@ impl Runtime {
     pub(super) fn maven(&self, goal: Goal<'_>) -> Result<Maven, ToolError> {
         let (project, settings) = (self.project(), self.settings());
         if !project.join("pom.xml").is_file() {
-            return Err(ToolError::new(
-                "There is no pom.xml in the project, so Maven cannot build it. Nothing was run.",
-            ));
+            let below = project.strip_prefix(self.workspace.root()).ok();
+            let place = below.filter(|path| !path.as_os_str().is_empty());
+            let place = place.map_or_else(|| "the project".to_owned(), |path| path.display().to_string());
+            return Err(ToolError::new(format!(
+                "There is no pom.xml in {place}, so Maven cannot build it. Nothing was run."
+            )));
         }
         let mut notes = Vec::new();
         let name = self.maven_name(&project, &mut notes)?;
@@ -192,14 +196,23 @@ pub(super) fn hosts(texts: &[String]) -> Result<Vec<Host>, ToolError> {
         .collect()
 }
 
-/// Findings as lines for the model, and what to do about them.
-pub(super) fn told(findings: &[Finding], most: usize) -> Vec<String> {
+/// Whether the build file of a project, or one that it inherits from, names repositories.
+fn has_repositories(project: &Path) -> bool {
+    disk::poms(project)
+        .iter()
+        .filter_map(|(path, _)| disk::text(path))
+        .any(|text| ["<repositories>", "<pluginRepositories>"].iter().any(|element| text.contains(element)))
+}
+
+/// Findings of a project as lines for the model, and what to do about them.
+pub(super) fn told(findings: &[Finding], most: usize, project: &Path) -> Vec<String> {
     let mut lines: Vec<String> = findings.iter().take(most).map(ToString::to_string).collect();
     if findings.len() > most {
         lines.push(format!("… and {} more", arguments::count(findings.len() - most, "error")));
     }
+    let has_repositories = has_repositories(project);
     let mut helps: Vec<&str> = Vec::new();
-    for help in findings.iter().filter_map(|finding| finding.kind.help()) {
+    for help in findings.iter().filter_map(|finding| finding.kind.help(has_repositories)) {
         if !helps.contains(&help) {
             helps.push(help);
         }

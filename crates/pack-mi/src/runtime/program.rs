@@ -146,6 +146,13 @@ impl Runtime {
         let variables = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         boundary.environment.extend(variables);
         if let Some(java) = &self.settings().java_home {
+            if !java.join("bin/java").is_file() {
+                return Err(format!(
+                    "There is no Java in {}, which the setting mi.java_home names: there is no bin/java. The user sets it to the \
+                     folder of a JDK, or takes it out so that the java on the path is used. Nothing was run.",
+                    java.display()
+                ));
+            }
             boundary.environment.insert("JAVA_HOME".to_owned(), java.display().to_string());
         }
         boundary.environment.extend(program.environment.clone());

@@ -21,8 +21,8 @@ use mica_tools::TaskId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Runtime;
 use super::arguments::read;
+use super::{Runtime, Wanted};
 
 /// The name models call it by.
 pub(super) const NAME: &str = "server_management";
@@ -48,6 +48,8 @@ struct ServerArgs {
     level: Option<String>,
     /// For setLogLevel of a logger that the server does not know yet: its class.
     logger_class: Option<String>,
+    /// The project's folder, relative to the workspace, when there are several.
+    project: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -154,7 +156,13 @@ impl Tool for ServerManagement {
 
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let args: ServerArgs = read(args)?;
-        let runtime = &self.runtime;
+        // What is copied is a project's own; a server that runs is looked at without one.
+        let is_of_project = matches!(args.action, Action::Deploy | Action::Undeploy);
+        let runtime = &if is_of_project || args.project.is_some() {
+            self.runtime.of_project(args.project.as_deref(), Wanted::Whole)?
+        } else {
+            self.runtime.clone()
+        };
         match args.action {
             Action::Start => life::start(runtime, cx).await,
             Action::Stop => life::stop(runtime, cx).await.map(ToolOutput::text),

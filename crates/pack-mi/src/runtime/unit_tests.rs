@@ -18,10 +18,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Runtime;
 use super::arguments::{count, read, shortened};
 use super::maven::{self, Goal, MavenLog};
 use super::program::{NotRun, Ran};
+use super::{Runtime, Wanted};
 
 pub(super) use report::{Case, Outcome};
 
@@ -49,6 +49,8 @@ struct TestArgs {
     /// Hosts to download Maven's plugins from. Without, and without hosts in the user's settings, Maven is offline. The
     /// user is asked about it.
     network: Option<Vec<String>>,
+    /// The project's folder, relative to the workspace, when there are several.
+    project: Option<String>,
 }
 
 /// Runs tests.
@@ -87,7 +89,7 @@ impl Tool for RunUnitTests {
 
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let args: TestArgs = read(args)?;
-        let runtime = &self.runtime;
+        let runtime = &self.runtime.of_project(args.project.as_deref(), Wanted::Part)?;
         let project = runtime.project();
         let (root, wanted) = (project.clone(), args.test_file.clone());
         let standing = tokio::task::spawn_blocking(move || standing::Standing::of(&root, wanted.as_deref()));
@@ -188,7 +190,7 @@ fn told(
             how => format!("it {how}"),
         };
         lines.push(format!("No test was run: Maven ended after {seconds:.1} s ({how}) without a report."));
-        lines.extend(maven::told(&log.findings(), 10));
+        lines.extend(maven::told(&log.findings(), 10, log.project()));
         if log.findings().is_empty() {
             lines.push(
                 "Check that pom.xml has the synapse-unit-test-maven-plugin, and that there are test cases. The last lines:"

@@ -20,8 +20,10 @@ pub(crate) enum Kind {
     Offline,
     /// Maven itself, which the project's wrapper downloads.
     Wrapper,
-    /// Java itself.
+    /// Java that does not fit.
     Jdk,
+    /// No Java, or none that compiles.
+    NoJava,
     /// XML of the project.
     Xml,
     /// A test.
@@ -35,9 +37,14 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What to do about it.
-    pub(crate) fn help(self) -> Option<&'static str> {
+    /// What to do about it, in a project whose build file names repositories or does not.
+    pub(crate) fn help(self, has_repositories: bool) -> Option<&'static str> {
         match self {
+            Self::Offline if !has_repositories => Some(
+                "The build was offline, and this is not in Maven's local repository. pom.xml names no repositories: add one to \
+                 pom.xml and build again with `network` naming its host, or the user sets mi.maven_settings = true, when \
+                 Maven's own settings name one, and lists its host in mi.network.",
+            ),
             Self::Offline => Some(
                 "The build was offline, and this is not in Maven's local repository. Build again with `network` naming \
                  the hosts of the repositories in pom.xml (the user is asked), or the user lists them in mi.network.",
@@ -57,6 +64,11 @@ impl Kind {
             Self::Jdk => Some(
                 "The build needs another Java. The user sets mi.java_home to a JDK that fits, or the source and target \
                  version in pom.xml are lowered to what there is.",
+            ),
+            Self::NoJava => Some(
+                "There is no Java here that can build: a JDK, with bin/javac; a JRE is not enough. The user installs one of \
+                 version 11 or 17 (openjdk-17-jdk on Debian and Ubuntu, openjdk@17 in Homebrew), or sets mi.java_home to the \
+                 folder of one. pom.xml has nothing to do with it.",
             ),
             Self::Disk => Some(
                 "The sandbox lets a build write the project and Maven's local repository, and nothing else.",

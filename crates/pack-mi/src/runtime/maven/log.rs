@@ -30,6 +30,11 @@ pub(crate) struct MavenLog {
 }
 
 impl MavenLog {
+    /// The folder of the project that is built.
+    pub(crate) fn project(&self) -> &Path {
+        &self.project
+    }
+
     /// For a project, whose paths are told relative to it.
     pub(crate) fn new(project: &Path) -> Self {
         Self {
@@ -110,7 +115,10 @@ impl MavenLog {
         let Some(finding) = self.open.and_then(|at| self.findings.get_mut(at)) else { return };
         if finding.message.len() < MESSAGE && !text.starts_with('-') {
             let text = text.strip_prefix("Message: ").unwrap_or(text);
-            finding.message = shortened(&format!("{}; {text}", finding.message.trim_end_matches([' ', ';'])));
+            let before = finding.message.trim_end_matches([' ', ';']);
+            // A sentence goes on after a comma, and has ended after a full stop.
+            let between = if before.ends_with([',', '.']) { "" } else { ";" };
+            finding.message = shortened(&format!("{before}{between} {text}"));
         }
     }
 
@@ -333,27 +341,35 @@ fn about_project(text: &str) -> Option<&str> {
     rest.trim_start().starts_with("has ").then_some(path)
 }
 
-/// Java that does not fit, wherever it is said.
+/// Java that does not fit or is not there, wherever it is said.
 fn java_trouble(text: &str) -> Option<Finding> {
-    const SIGNS: [&str; 10] = [
+    const MISFITS: [&str; 5] = [
         "invalid target release",
         "invalid source release",
         "invalid flag: --release",
-        "No compiler is provided in this environment",
-        "The JAVA_HOME environment variable is not defined correctly",
         "UnsupportedClassVersionError",
         "class file has wrong version",
+    ];
+    const ABSENT: [&str; 8] = [
+        "No compiler is provided in this environment",
+        "The JAVA_HOME environment variable is not defined correctly",
+        "JAVA_HOME is not defined correctly",
         "JAVA_HOME is set to an invalid directory",
+        "JAVA_HOME not found in your environment",
+        "does not exist in PATH nor is JAVA_HOME set",
         "Unable to locate a Java Runtime",
         "Unable to find javac",
     ];
+    let message = text.rsplit_once("Fatal error compiling: ").map_or(text, |(_, rest)| rest);
+    if ABSENT.iter().any(|sign| text.contains(sign)) {
+        return Some(Finding::new(Kind::NoJava, message.trim_start_matches("Error: ").trim()));
+    }
     let release = text.contains("release version ") && text.contains(" not supported");
     let option = text.contains("ource option ") || text.contains("arget option ");
     let old = option && text.contains(" is no longer supported");
-    if !(release || old || SIGNS.iter().any(|sign| text.contains(sign))) {
+    if !(release || old || MISFITS.iter().any(|sign| text.contains(sign))) {
         return None;
     }
-    let message = text.rsplit_once("Fatal error compiling: ").map_or(text, |(_, rest)| rest);
     Some(Finding::new(Kind::Jdk, message.trim_start_matches("error: ").trim()))
 }
 

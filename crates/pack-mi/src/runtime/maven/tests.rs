@@ -1,5 +1,7 @@
 //! What Maven prints, and what is made of it.
 
+#![allow(clippy::disallowed_methods, reason = "tests make the build files that are read")]
+
 use std::path::Path;
 
 use super::MavenLog;
@@ -102,15 +104,29 @@ fn java_that_does_not_fit_is_told_as_such() {
     check(
         "The JAVA_HOME environment variable is not defined correctly,\nthis environment variable is needed to run this program.\n",
         &[
-            "Jdk The JAVA_HOME environment variable is not defined correctly,; this environment variable is needed to run this program.",
+            "NoJava The JAVA_HOME environment variable is not defined correctly, this environment variable is needed to run this program.",
         ],
     );
     check(
         "[ERROR] No compiler is provided in this environment. Perhaps you are running on a JRE rather than a JDK?\n",
         &[
-            "Jdk No compiler is provided in this environment. Perhaps you are running on a JRE rather than a JDK?",
+            "NoJava No compiler is provided in this environment. Perhaps you are running on a JRE rather than a JDK?",
         ],
     );
+}
+
+#[test]
+fn java_that_is_not_there_is_no_matter_of_the_build_file() {
+    check(
+        "Error: JAVA_HOME is not defined correctly.\n  We cannot execute /nothing/bin/java\n",
+        &["NoJava JAVA_HOME is not defined correctly. We cannot execute /nothing/bin/java"],
+    );
+    check(
+        "The java/javac command does not exist in PATH nor is JAVA_HOME set, so mvnw cannot run.\n",
+        &["NoJava The java/javac command does not exist in PATH nor is JAVA_HOME set, so mvnw cannot run."],
+    );
+    let help = super::Kind::NoJava.help(true).unwrap();
+    assert!(help.contains("mi.java_home") && !help.contains("source and target"), "{help}");
 }
 
 #[test]
@@ -179,4 +195,27 @@ fn garbage_and_floods_are_bounded() {
     }
     assert!(log.findings().len() <= 200);
     assert!(log.findings().iter().all(|finding| finding.message.len() < 1_100));
+}
+
+#[test]
+fn repositories_that_are_not_there_are_not_pointed_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let findings = [super::Finding::new(super::Kind::Offline, "a:b:1 is not here")];
+    for (pom, expected) in [
+        ("<project/>", "pom.xml names no repositories: add one to pom.xml"),
+        ("<project><repositories/></project>", "pom.xml names no repositories: add one to pom.xml"),
+        (
+            "<project><repositories><repository/></repositories></project>",
+            "the hosts of the repositories in pom.xml",
+        ),
+        (
+            "<project><pluginRepositories><x/></pluginRepositories></project>",
+            "the hosts of the repositories in pom.xml",
+        ),
+    ] {
+        std::fs::write(folder.path().join("pom.xml"), pom).unwrap();
+        let lines = super::told(&findings, 10, folder.path());
+        assert_eq!(lines.len(), 2);
+        assert!(lines[1].contains(expected), "{pom}: {lines:?}");
+    }
 }
