@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
-use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings, Tool};
+use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings, ToolSpec};
 use mica_ai::usage::Usd;
 use mica_context::spill::SpillLimits;
 use mica_context::{Clock, SpillFolder, WindowKeeper};
@@ -361,18 +361,23 @@ impl Work {
 
     /// What the model can call.
     pub async fn tools(&self) -> String {
-        let line = |tool: &Arc<dyn Tool>, mark: &str| {
-            let spec = tool.spec();
-            let first = spec.description.split_inclusive(". ").next().unwrap_or_default();
-            format!("{:<12} {mark}{}", spec.name, shorten(first.trim(), 80))
-        };
         let list = |cx: &mut Context| {
-            let sent = cx.tools.iter().map(|tool| line(tool, ""));
-            let deferred = cx.tools.behind().map(|tool| line(tool, "(deferred) "));
-            sent.chain(deferred).collect::<Vec<_>>().join("\n")
+            let sent = cx.tools.iter().map(|tool| (tool.spec(), ""));
+            let deferred = cx.tools.behind().map(|tool| (tool.spec(), "(deferred) "));
+            tool_lines(&sent.chain(deferred).collect::<Vec<_>>())
         };
         self.agent.with(list).await.unwrap_or_else(|busy| busy.to_string())
     }
+}
+
+/// A line for each tool with its mark and what it does, in columns as wide as the longest name.
+fn tool_lines(tools: &[(&ToolSpec, &str)]) -> String {
+    let width = tools.iter().map(|(spec, _)| spec.name.chars().count()).max().unwrap_or_default();
+    let line = |(spec, mark): &(&ToolSpec, &str)| {
+        let first = spec.description.split_inclusive(". ").next().unwrap_or_default();
+        format!("{:<width$} {mark}{}", spec.name, shorten(first.trim(), 80))
+    };
+    tools.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// A number of things, in words.
@@ -451,4 +456,20 @@ fn rules(values: &Values, flags: &RunFlags, surroundings: &Surroundings) -> Resu
         rules = rules.and(Action::Allow, "*")?;
     }
     Ok(rules)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_listed_in_columns_as_wide_as_the_longest_name() {
+        let short = ToolSpec::new("grep", "Finds text. And more.", serde_json::json!({}));
+        let long = ToolSpec::new("create_data_mapper", "Makes a mapper.", serde_json::json!({}));
+        assert_eq!(
+            tool_lines(&[(&short, ""), (&long, "(deferred) ")]),
+            "grep               Finds text.\ncreate_data_mapper (deferred) Makes a mapper."
+        );
+        assert_eq!(tool_lines(&[]), "");
+    }
 }

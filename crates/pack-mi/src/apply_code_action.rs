@@ -128,9 +128,13 @@ fn every_safe(checker: &Checker, file: &Checked) -> Result<(String, Vec<String>)
     let repaired = fix::repair(&file.text, fix::Extent::Safe, look);
     if repaired.applied.is_empty() {
         let offered: usize = file.found.iter().map(|one| one.fixes.len()).sum();
+        let others = match offered {
+            0 => String::new(),
+            1 => " (1 other is offered; name the finding by code)".to_owned(),
+            _ => format!(" ({offered} others are offered; name the finding by code)"),
+        };
         return Err(ToolError::new(format!(
-            "{} has no repair that is safe without a look ({offered} others are offered; name the finding by code). \
-             Nothing was changed.",
+            "{} has no repair that is safe without a look{others}. Nothing was changed.",
             file.shown
         )));
     }

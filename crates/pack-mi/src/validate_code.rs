@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use mica_agent::{
     Access, Approval, Args, Effect, Tool, ToolCx, ToolError, ToolOutput, ToolSpec, typed::schema_of,
 };
-use mica_tools::Workspace;
 use mica_tools::arguments::{blocking, read};
+use mica_tools::{FileError, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -66,17 +66,28 @@ impl Tool for ValidateCode {
 
 fn validate(workspace: &Workspace, checker: &Checker, args: ValidateArgs) -> Result<ToolOutput, ToolError> {
     let mut skipped = Vec::new();
+    let mut missing: Vec<FileError> = Vec::new();
     let mut checked = match args.file_paths {
         None => checker.all(),
         Some(names) => {
-            let mut paths = Vec::new();
-            for name in &names {
-                paths.push(workspace.existing(name)?.path());
+            let (mut there, mut paths) = (Vec::new(), Vec::new());
+            for name in names {
+                match workspace.existing(&name) {
+                    Ok(place) => {
+                        paths.push(place.path());
+                        there.push(name);
+                    }
+                    Err(error) => missing.push(error),
+                }
+            }
+            // With nothing left to check, the first of them is what went wrong.
+            if paths.is_empty() && !missing.is_empty() {
+                return Err(missing.swap_remove(0).into());
             }
             let checked = checker.files(&paths);
             let is_in = |path| checked.iter().any(|one| one.path == path);
             skipped.extend(
-                names.into_iter().zip(paths).filter(|(_, path)| !is_in(path.clone())).map(|(name, _)| name),
+                there.into_iter().zip(paths).filter(|(_, path)| !is_in(path.clone())).map(|(name, _)| name),
             );
             checked
         }
@@ -91,7 +102,7 @@ fn validate(workspace: &Workspace, checker: &Checker, args: ValidateArgs) -> Res
     }
     // The worst first; what is in order is only counted when there is much of it.
     checked.sort_by_key(|one| std::cmp::Reverse(super::checking::Counts::of(&one.found).errors));
-    let clean = checked.iter().filter(|one| one.found.is_empty()).count();
+    let clean = checked.iter().filter(|one| one.found.is_empty() && one.broken.is_empty()).count();
     if all > FILES {
         checked.retain(|one| !one.found.is_empty());
     }
@@ -99,7 +110,15 @@ fn validate(workspace: &Workspace, checker: &Checker, args: ValidateArgs) -> Res
     checked.truncate(FILES.max(checked.len() - with_findings));
     let mut text = Report { files: &checked, can_apply: true }.text();
     if all > 1 {
-        text = format!("Checked {all} files: {}; {clean} have nothing wrong.\n{text}", counts.words());
+        // Where the clean files are named below, their number says nothing new; where all are clean, one line says it.
+        let rest = if all > FILES && clean < all {
+            format!("; {clean} have nothing wrong.\n{text}")
+        } else if clean < all {
+            format!(".\n{text}")
+        } else {
+            ".".to_owned()
+        };
+        text = format!("Checked {all} files: {}{rest}", counts.words());
     }
     if with_findings > FILES {
         text.push_str(&format!(
@@ -113,8 +132,14 @@ fn validate(workspace: &Workspace, checker: &Checker, args: ValidateArgs) -> Res
             skipped.join(", ")
         ));
     }
+    for error in &missing {
+        text.push_str(&format!("\nNot checked: {}", error.for_model()));
+    }
     if counts.errors + counts.warnings > 0 {
         text.push_str(&format!("\nRepairs can be applied with {}.", apply_code_action::NAME));
     }
     Ok(ToolOutput::text(text.trim().to_owned()).with_details(json!({ "checks": checks })))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,14 @@
 
 use pack_mi::knowledge::{Index, Library, SearchLimits};
 
+/// Where the status of a response is told.
+const STATUS: &[&str] = &[
+    "synapse-property-reference:http_response",
+    "synapse-property-reference:common_patterns",
+    "synapse-property-reference:scope_guide",
+    "synapse-edge-cases:anti_patterns",
+];
+
 /// What is asked, where the answer is (one of several sections), and a text that the answering row has.
 const QUESTIONS: &[(&str, &[&str], &str)] = &[
     ("integer + double", &["synapse-expression-spec:type_coercion"], "integer with double"),
@@ -244,6 +252,72 @@ const QUESTIONS: &[(&str, &[&str], &str)] = &[
         "",
     ),
     ("http connector basic authentication", &["http-connector-guide:authentication"], ""),
+    // Questions in everyday words, which the references answer in words of the language.
+    ("http status code", STATUS, "HTTP_SC"),
+    ("return status 404", STATUS, "HTTP_SC"),
+    ("response status code", STATUS, "HTTP_SC"),
+    (
+        "connect to a mysql database",
+        &["synapse-artifact-reference:data_service", "synapse-mediator-reference:db"],
+        "",
+    ),
+    ("stored procedure", &["synapse-artifact-reference:data_service", "synapse-mediator-reference:db"], ""),
+    (
+        "add an authorization header",
+        &["synapse-mediator-reference:header", "synapse-function-reference:encoding"],
+        "Authorization",
+    ),
+    (
+        "set a variable",
+        &[
+            "synapse-mediator-reference:property",
+            "synapse-property-reference:scope_guide",
+            "synapse-variable-resolution:variables",
+        ],
+        "vars.x",
+    ),
+    ("call a sequence", &["synapse-artifact-reference:sequence_template"], "sequence"),
+    (
+        "if else",
+        &[
+            "synapse-mediator-reference:filter_switch",
+            "synapse-mediator-expression-matrix:filter",
+            "synapse-expression-spec:operators",
+        ],
+        "",
+    ),
+    (
+        "concatenate strings",
+        &[
+            "synapse-function-reference:summary",
+            "synapse-function-reference:string",
+            "synapse-expression-spec:operators",
+            "synapse-expression-spec:type_coercion",
+        ],
+        "+",
+    ),
+    (
+        "aggregate responses",
+        &["synapse-mediator-reference:scatter_gather", "synapse-mediator-expression-matrix:scatter_gather"],
+        "",
+    ),
+    ("how do I read a header", &["synapse-variable-resolution:headers"], "headers"),
+    (
+        "catch exception",
+        &["synapse-mediator-reference:fault_handling", "synapse-artifact-reference:sequence_template"],
+        "",
+    ),
+    (
+        "reuse a sequence with parameters",
+        &["synapse-mediator-reference:call_template", "synapse-artifact-reference:sequence_template"],
+        "template",
+    ),
+    (
+        "string to number",
+        &["synapse-function-reference:type_convert", "synapse-function-reference:summary"],
+        "integer",
+    ),
+    ("substring", &["synapse-function-reference:string", "synapse-function-reference:summary"], "subString"),
 ];
 
 #[test]

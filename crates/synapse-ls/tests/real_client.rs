@@ -1,7 +1,7 @@
 //! A foreign client with the abilities of real editors talks to the server as a process of its own.
 //!
 //! Needs a Python with `pytest-lsp`, named by `MICA_TEST_LSP_PYTHON`; without it this test says so and passes. The
-//! server is the example `serve`, or what `MICA_TEST_LSP_SERVER` names.
+//! server is the example `synapse_ls_stdio`, or what `MICA_TEST_LSP_SERVER` names.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ fn server() -> PathBuf {
     }
     let own = std::env::current_exe().unwrap();
     let folder = own.parent().and_then(Path::parent).unwrap();
-    folder.join("examples").join(format!("serve{}", std::env::consts::EXE_SUFFIX))
+    folder.join("examples").join(format!("synapse_ls_stdio{}", std::env::consts::EXE_SUFFIX))
 }
 
 #[test]
@@ -30,7 +30,11 @@ fn an_independent_client_works_with_it() {
         return;
     };
     let server = server();
-    assert!(server.is_file(), "{} is not built: cargo build -p synapse-ls --example serve", server.display());
+    assert!(
+        server.is_file(),
+        "{} is not built: cargo build -p synapse-ls --example synapse_ls_stdio",
+        server.display()
+    );
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pytest_lsp");
     let output = Command::new(python)
         .args(["-B", "-m", "pytest", "."])

@@ -56,6 +56,10 @@ fn by_code_and_by_line() {
 #[test]
 fn what_cannot_be_repaired_is_said() {
     assert_eq!(
+        planned("<drop/>", &serde_json::json!({})).unwrap_err(),
+        format!("{PATH} has no repair that is safe without a look. Nothing was changed.")
+    );
+    assert_eq!(
         planned("<drop/>", &serde_json::json!({ "code": "SYN0001" })).unwrap_err(),
         format!("{PATH} has no finding SYN0001. Nothing was changed.")
     );

@@ -66,6 +66,8 @@ pub struct Section {
     pub heading: String,
     /// One line that says what is in it.
     pub description: String,
+    /// Words that questions about it have and its text has not. They count for the search, and nobody reads them.
+    pub keywords: Vec<String>,
     /// The runtimes it is true for, within those of its document.
     pub runtimes: Span,
     /// The text below the heading.
@@ -321,6 +323,7 @@ fn assemble(head: Head, introduction: &str, drafts: Vec<Draft>) -> Reference {
             name: draft.name,
             heading: draft.heading,
             description: declared.description.clone(),
+            keywords: declared.keywords.clone(),
             runtimes: runtimes.and(span(declared.min_runtime, declared.max_runtime)),
             body: draft.body.trim().to_owned(),
         })

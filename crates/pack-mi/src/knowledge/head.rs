@@ -26,6 +26,9 @@ pub(super) struct Head {
 pub(super) struct SectionHead {
     pub(super) name: String,
     pub(super) description: String,
+    /// Words that questions about it have and its text has not.
+    #[serde(default)]
+    pub(super) keywords: Vec<String>,
     #[serde(default)]
     pub(super) min_runtime: Option<Version>,
     #[serde(default)]

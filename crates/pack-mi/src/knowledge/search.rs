@@ -2,12 +2,14 @@
 //!
 //! What is searched are [rows](rows): paragraphs, rows of tables with their header, items of lists, blocks of code. They
 //! are ranked by BM25 over whole identifiers and their parts, with more for an identifier that stands there exactly, for
-//! the question standing there word by word, and for rows that have all of its words. Vectors were not needed: questions
+//! the question standing there word by word, and for rows that have all of its words. Everyday words are looked for in the
+//! words of the language too, and the keywords of a section count for its rows. Vectors were not needed: questions
 //! about a language name its words, and the same question always gets the same answer.
 
 mod rank;
 pub mod rows;
 mod terms;
+mod wordings;
 
 use std::sync::LazyLock;
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::rows::{Row, RowKind};
 use super::terms::{Term, asked, terms};
+use super::wordings::{is_aside, others};
 
 /// How fast more of the same word counts less.
 const SATURATION: f64 = 1.2;
@@ -23,6 +24,8 @@ const ONLY_CELL: f64 = 1.5;
 const LONGEST: usize = 1_000;
 /// What fits so much less well than the best row is no answer.
 const TAIL: f64 = 0.25;
+/// What a row about a tool counts that the question does not name.
+const ASIDE: f64 = 0.5;
 
 /// What is known about the words of all rows.
 pub(super) struct Ranking {
@@ -61,17 +64,22 @@ impl Ranking {
     /// Rows that have any word of the question, the best first.
     pub(super) fn rank(&self, question: &str, rows: &[Row<'_>]) -> Vec<(usize, f64)> {
         let question = question.get(..question.floor_char_boundary(LONGEST)).unwrap_or_default();
-        let asked: Vec<(Term, f64)> = asked(question)
-            .into_iter()
-            .map(|term| {
-                let rarity = self.rarity(&term.text);
-                (term, rarity)
-            })
-            .collect();
-        let phrase = plain(question);
+        let weighed = |terms: Vec<Term>| -> Vec<(Term, f64)> {
+            terms.into_iter().map(|term| (term.clone(), self.rarity(&term.text))).collect()
+        };
+        let own = asked(question);
+        let mut wordings: Vec<(Vec<(Term, f64)>, String)> =
+            others(&own).into_iter().map(|other| (weighed(other.terms), plain(other.words))).collect();
+        wordings.push((weighed(own), plain(question)));
         let mut ranked: Vec<(usize, f64)> = Vec::new();
         for (at, (counted, row)) in self.rows.iter().zip(rows).enumerate() {
-            let score = self.score(&asked, &phrase, counted, row.kind);
+            let mut score = wordings
+                .iter()
+                .map(|(asked, phrase)| self.score(asked, phrase, counted, row.kind))
+                .fold(0.0, f64::max);
+            if is_aside(&row.reference.name, question) {
+                score *= ASIDE;
+            }
             if score > 0.0 {
                 ranked.push((at, score));
             }
@@ -140,6 +148,10 @@ impl Counted {
         if let Some(section) = row.section {
             above.push(' ');
             above.push_str(&section.heading);
+            for keyword in &section.keywords {
+                above.push(' ');
+                above.push_str(keyword);
+            }
         }
         for heading in &row.under {
             above.push(' ');
