@@ -59,13 +59,9 @@ impl<'a> Sampler<'a> {
         if parts.is_some() || schema.get("properties").is_some() {
             return self.object(schema, parts, depth);
         }
-        match kind(schema) {
+        match kind(schema).or_else(|| schema.get("items").map(|_| "array")) {
             Some("object") => Some(json!({})),
             Some("array") => {
-                let item = schema.get("items").and_then(|items| self.value(items, depth + 1));
-                Some(Value::Array(item.into_iter().collect()))
-            }
-            None if schema.get("items").is_some() => {
                 let item = schema.get("items").and_then(|items| self.value(items, depth + 1));
                 Some(Value::Array(item.into_iter().collect()))
             }

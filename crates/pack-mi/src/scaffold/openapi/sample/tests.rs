@@ -35,6 +35,7 @@ fn a_schema_is_answered_with_a_value() {
         Some(json!({ "name": "Rex", "age": 1 })),
     );
     check(json!({ "oneOf": [{}, { "type": "boolean" }] }), Some(json!(true)));
+    check(json!({ "items": { "type": "null" } }), Some(json!([null])));
     check(json!({}), None);
     check(json!({ "$ref": "other.json#/Pet" }), None);
 }
