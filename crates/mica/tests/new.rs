@@ -66,7 +66,9 @@ fn a_project_of_the_newest_runtime_is_made_when_nothing_is_said() {
         Ran {
             code: Some(0),
             out: "Made orders for runtime 4.6.0: 7 files.\nThe pom.xml names no Maven repository: the one with WSO2's plugins \
-                  and connectors belongs into Maven's settings, or is given with --repository.\nNext: cd orders && mica check, \
+                  and connectors belongs into Maven's settings, or is given with --repository. Builds by the agent read those \
+                  settings only with maven_settings = true, and reach only the hosts in network, both below [mi] in your own \
+                  settings (docs/runtime.md).\nNext: cd orders && mica check, \
                   then mica to work on it.\n"
                 .to_owned(),
             err: String::new(),
@@ -141,6 +143,42 @@ fn an_api_answers_the_examples_of_its_definition() {
     );
     let kept = fs::read_to_string(root.join("resources/api-definitions/Orders.yaml")).unwrap();
     assert_eq!(kept, format!("{ORDERS}\n"));
+}
+
+#[test]
+fn how_many_resources_answer_an_example_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |name: &str, paths: &str, expect: &str| {
+        let text = format!(
+            r#"{{"openapi":"3.0.0","info":{{"title":"Pet Störe"}},"servers":[{{"url":"/{{base}}"}}],"paths":{paths}}}"#
+        );
+        fs::write(folder.path().join("api.json"), text).unwrap();
+        let made = mica(folder.path(), &["new", name, "--openapi", "api.json"]);
+        let row = made.out.lines().nth(1).unwrap();
+        assert_eq!(row, format!("The API PetStoere has {expect}"));
+        assert_eq!(
+            made.err,
+            "mica: left out: the path of /{base}: it has a variable without a default; the API lies under /petstoere\n"
+        );
+        let checked = mica(&folder.path().join(name), &["check"]);
+        assert_eq!(checked.code, Some(0), "{}{}", checked.out, checked.err);
+    };
+    let schema = r#"{"responses":{"200":{"content":{"application/json":{"schema":{"type":"string"}}}}}}"#;
+    check(
+        "mixed",
+        &format!(r#"{{"/a/{{x}}":{{"get":{schema},"put":{{}}}},"/a/{{y}}":{{"post":{{}}}}}}"#),
+        "3 resources under /petstoere; 1 of 3 answer an example of the definition; the others say that they are not implemented.",
+    );
+    check(
+        "none",
+        r#"{"/a b":{"get":{},"put":{}}}"#,
+        "2 resources under /petstoere; they say that they are not implemented until you write their flows.",
+    );
+    check(
+        "all",
+        &format!(r#"{{"/a":{{"get":{schema}}}}}"#),
+        "1 resource under /petstoere; each answers an example until you write its flow.",
+    );
 }
 
 #[test]

@@ -214,14 +214,19 @@ pub fn set_version(text: &str, connector: &Connector) -> Result<Option<String>, 
     Ok(Some(splice(text, start..end, &written)))
 }
 
-/// The version of a dependency, as written; empty when it has none.
+/// The version of a dependency, that of a property of the same file when it names one; empty when it has none.
 ///
 /// # Errors
 /// [`PomError`] when the text is no build file.
 pub fn version_of(text: &str, group: &str, artifact: &str) -> Result<Option<String>, PomError> {
     let document = Document::parse(text);
     let root = project(&document)?;
-    let version = |one: Element<'_>| one.first("version").map(|it| it.text().trim().to_owned());
+    let version = |one: Element<'_>| {
+        let said = one.first("version").map(|it| it.text().trim().to_owned())?;
+        let property = said.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        let defined = property.and_then(|name| root.first("properties")?.first(name));
+        Some(defined.map_or(said, |defined| defined.text().trim().to_owned()))
+    };
     Ok(found(root, group, artifact).next().map(|one| version(one).unwrap_or_default()))
 }
 

@@ -60,20 +60,36 @@ fn told(flags: &NewFlags, project: &NewProject, count: usize) -> String {
     if let Some(api) = &project.api {
         let resources = api.operations.len();
         text.push_str(&format!(
-            "The API {} has {resources} {} under {}; each answers an example until you write its flow.\n",
+            "The API {} has {resources} {} under {}; {}\n",
             api.name,
             if resources == 1 { "resource" } else { "resources" },
-            api.context
+            api.context,
+            answers(api.operations.iter().filter(|one| one.is_answered()).count(), resources)
         ));
     }
     if flags.repository.is_empty() {
         text.push_str(
             "The pom.xml names no Maven repository: the one with WSO2's plugins and connectors belongs into Maven's settings, \
-             or is given with --repository.\n",
+             or is given with --repository. Builds by the agent read those settings only with maven_settings = true, and reach only \
+             the hosts in network, both below [mi] in your own settings (docs/runtime.md).\n",
         );
     }
     text.push_str(&format!("Next: cd {name} && mica check, then mica to work on it.\n"));
     text
+}
+
+/// How many of the resources answer what the definition shows or allows.
+fn answers(answered: usize, resources: usize) -> String {
+    if answered == resources {
+        return "each answers an example until you write its flow.".to_owned();
+    }
+    match answered {
+        0 if resources == 1 => "it says that it is not implemented until you write its flow.".to_owned(),
+        0 => "they say that they are not implemented until you write their flows.".to_owned(),
+        _ => format!(
+            "{answered} of {resources} answer an example of the definition; the others say that they are not implemented."
+        ),
+    }
 }
 
 /// A folder that is not there yet, or has nothing in it.

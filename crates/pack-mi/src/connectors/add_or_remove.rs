@@ -266,6 +266,8 @@ struct Asked {
     group: String,
     artifact: String,
     version: Option<String>,
+    /// Whether the caller said the version: what was said is done, what is only known must be newer.
+    said: bool,
     definition: Option<Arc<Definition>>,
 }
 
@@ -288,10 +290,14 @@ impl Desk<'_> {
             });
         }
         if let (Some(there), Action::Add) = (&there, self.action) {
-            let newer = asked.version.as_ref().filter(|version| *version != there);
-            let more = newer
-                .map(|newer| format!("; {newer} is asked for or known: use upgrade"))
-                .unwrap_or_default();
+            let more = match asked.version.as_ref().filter(|version| *version != there) {
+                Some(version) if asked.said => format!("; {version} is asked for: use upgrade"),
+                Some(known) if is_newer(there, known) => {
+                    format!(", which is newer than what is known ({known})")
+                }
+                Some(known) => format!("; {known} is known: use upgrade"),
+                None => String::new(),
+            };
             return Ok((
                 outcome(State::AsBefore, format!("already in the pom.xml with {there}{more}"), definition),
                 None,
@@ -301,6 +307,11 @@ impl Desk<'_> {
             let said = format!("its newest version is not known: say it, {}@VERSION", asked.artifact);
             return Ok((outcome(State::Failed, said, definition), None));
         };
+        let known = definition.as_ref().and_then(|definition| definition.version.as_deref());
+        let unknown = known.filter(|known| *known != version).map(|known| {
+            format!("; {version} is not among the versions that are known ({known} is): the build says whether it exists")
+        });
+        let unknown = unknown.unwrap_or_default();
         let connector = Connector { group: asked.group, artifact: asked.artifact, version: version.clone() };
         let Some(there) = there else {
             if self.action == Action::Upgrade {
@@ -308,15 +319,25 @@ impl Desk<'_> {
                 return Ok((outcome(State::Failed, said, definition), None));
             }
             let changed = pom::add(text, &connector)?;
-            return Ok((outcome(State::Done, format!("added {id}, {version}"), definition), changed));
+            return Ok((
+                outcome(State::Done, format!("added {id}, {version}{unknown}"), definition),
+                changed,
+            ));
         };
+        if !asked.said && is_newer(&there, &version) {
+            let said = format!(
+                "{id} stays at {there}, which is newer than what is known ({version}); to go back, say the version"
+            );
+            return Ok((outcome(State::AsBefore, said, definition), None));
+        }
         match pom::set_version(text, &connector) {
             Ok(None) => Ok((
                 outcome(State::AsBefore, format!("{id} has version {version} already"), definition),
                 None,
             )),
             Ok(changed) => {
-                Ok((outcome(State::Done, format!("{id} from {there} to {version}"), definition), changed))
+                let said = format!("{id} from {there} to {version}{unknown}");
+                Ok((outcome(State::Done, said, definition), changed))
             }
             // One that is kept elsewhere is no reason to refuse the others.
             Err(error @ pom::PomError::VersionElsewhere { .. }) => {
@@ -354,10 +375,16 @@ impl Desk<'_> {
                 found.ok().map(|found| found.definition).filter(|it| it.artifact == one.artifact);
             let newest = definition.as_ref().and_then(|definition| definition.version.clone());
             let (group, artifact) = (one.group.clone(), one.artifact.clone());
-            return Ok(Asked { group, artifact, version: version.or(newest), definition });
+            return Ok(Asked {
+                group,
+                artifact,
+                said: version.is_some(),
+                version: version.or(newest),
+                definition,
+            });
         }
         let definition = found.map_err(|like| {
-            let like = if like.is_empty() { String::new() } else { format!("; did you mean {}?", like.join(", ")) };
+            let like = if like.is_empty() { ".".to_owned() } else { format!("; did you mean {}?", like.join(", ")) };
             format!("no such connector is known{like} One that is not known can be given as group:artifact:version.")
         })?;
         self.known(&definition.definition, version)
@@ -384,7 +411,7 @@ impl Desk<'_> {
         let definition = self.shelf.all().find(|one| one.group == group && one.artifact == artifact).cloned();
         let newest = definition.as_ref().and_then(|definition| definition.version.clone());
         let (group, artifact) = (group.to_owned(), artifact.to_owned());
-        Ok(Asked { group, artifact, version: version.or(newest), definition })
+        Ok(Asked { group, artifact, said: version.is_some(), version: version.or(newest), definition })
     }
 
     /// A connector that is known.
@@ -417,6 +444,7 @@ impl Desk<'_> {
         Ok(Asked {
             group: definition.group.clone(),
             artifact: definition.artifact.clone(),
+            said: version.is_some(),
             version: version.or_else(|| definition.version.clone()),
             definition: Some(Arc::clone(definition)),
         })
@@ -426,6 +454,20 @@ impl Desk<'_> {
 fn is_version(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit() || first == '$')
         && text.chars().all(|one| one.is_ascii_alphanumeric() || "._-+${}".contains(one))
+}
+
+/// Whether a version is newer than another: by the numbers of its dotted parts, as far as both have them. What follows
+/// the numbers, such as `-SNAPSHOT`, does not count, and one that is no version, such as `${http.version}`, is not newer.
+fn is_newer(version: &str, than: &str) -> bool {
+    let numbers = |text: &str| -> Vec<u64> {
+        let plain = text.split(['-', '+']).next().unwrap_or_default();
+        let mut numbers: Vec<u64> = plain.split('.').map_while(|part| part.parse().ok()).collect();
+        while numbers.last() == Some(&0) {
+            numbers.pop();
+        }
+        numbers
+    };
+    numbers(version) > numbers(than)
 }
 
 /// What to write for what was added.

@@ -136,8 +136,11 @@ fn tell(
     }
     let asked = if mode == Mode::Catalogue { &[] as &[String] } else { &args.names };
     let mut found = Vec::new();
+    let mut told: Vec<Arc<Definition>> = Vec::new();
     for name in asked {
         match shelf.find(name) {
+            // Two names of one connector are answered once.
+            Ok(one) if told.iter().any(|other| Arc::ptr_eq(other, &one.definition)) => {}
             Ok(one) => {
                 parts.push(match mode {
                     Mode::Details => details(&one.definition, args, project, runtime),
@@ -147,6 +150,7 @@ fn tell(
                     parts.push(format!("Similar names: {}\n", one.others.join(", ")));
                 }
                 found.push(one.definition.name.clone());
+                told.push(one.definition);
             }
             Err(like) if like.is_empty() => {
                 missing.push(format!("No connector {name:?} is known; mode catalogue lists all."));

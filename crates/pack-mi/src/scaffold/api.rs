@@ -53,7 +53,7 @@ fn resource(operation: &ApiOperation) -> String {
     if *status != 200 {
         row(&format!("<property name=\"HTTP_SC\" value=\"{status}\" scope=\"axis2\"/>"));
     }
-    if *status == 204 || *status == 205 || method == "HEAD" {
+    if is_empty(operation) {
         row("<property name=\"NO_ENTITY_BODY\" value=\"true\" scope=\"axis2\" type=\"BOOLEAN\"/>");
     } else {
         let (body, note) = body(example.as_ref(), method, template);
@@ -68,6 +68,20 @@ fn resource(operation: &ApiOperation) -> String {
     row("<respond/>");
     text.push_str("        </inSequence>\n    </resource>\n");
     text
+}
+
+/// Whether an operation answers without a body.
+fn is_empty(operation: &ApiOperation) -> bool {
+    matches!(operation.status, 204 | 205) || operation.method == "HEAD"
+}
+
+impl ApiOperation {
+    /// Whether its resource answers as the definition says; one that does not says that it is not implemented.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        let shown = |example: &Value| body(Some(example), &self.method, &self.template).1.is_none();
+        is_empty(self) || self.example.as_ref().is_some_and(shown)
+    }
 }
 
 /// The answer that stands for the real one, and why it is not the example of the file.

@@ -3,7 +3,11 @@
 //!
 //! OpenAPI 3 and Swagger 2 are read, as JSON. References within the file are followed; others are left alone.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
+
+mod sample;
 
 /// The largest definition that is read.
 const LARGEST: usize = 16 << 20;
@@ -13,6 +17,56 @@ const MOST: usize = 2_000;
 const DEEPEST: usize = 16;
 /// The methods that a resource can have.
 const METHODS: [&str; 7] = ["get", "post", "put", "delete", "patch", "head", "options"];
+
+/// Letters with marks, and what is written for them.
+const FOLDED: [(&str, &str); 46] = [
+    ("ä", "ae"),
+    ("ö", "oe"),
+    ("ü", "ue"),
+    ("ß", "ss"),
+    ("Ä", "Ae"),
+    ("Ö", "Oe"),
+    ("Ü", "Ue"),
+    ("ẞ", "SS"),
+    ("æ", "ae"),
+    ("Æ", "Ae"),
+    ("œ", "oe"),
+    ("Œ", "Oe"),
+    ("þ", "th"),
+    ("Þ", "Th"),
+    ("àáâãåāăą", "a"),
+    ("ÀÁÂÃÅĀĂĄ", "A"),
+    ("çćč", "c"),
+    ("ÇĆČ", "C"),
+    ("ďđð", "d"),
+    ("ĎĐÐ", "D"),
+    ("èéêëēėęě", "e"),
+    ("ÈÉÊËĒĖĘĚ", "E"),
+    ("ğģ", "g"),
+    ("ĞĢ", "G"),
+    ("ìíîïīįı", "i"),
+    ("ÌÍÎÏĪĮİ", "I"),
+    ("ķ", "k"),
+    ("Ķ", "K"),
+    ("łļľ", "l"),
+    ("ŁĻĽ", "L"),
+    ("ñńņň", "n"),
+    ("ÑŃŅŇ", "N"),
+    ("òóôõøōő", "o"),
+    ("ÒÓÔÕØŌŐ", "O"),
+    ("řŕ", "r"),
+    ("ŘŔ", "R"),
+    ("śšşș", "s"),
+    ("ŚŠŞȘ", "S"),
+    ("ťţț", "t"),
+    ("ŤŢȚ", "T"),
+    ("ùúûūůűų", "u"),
+    ("ÙÚÛŪŮŰŲ", "U"),
+    ("ýÿ", "y"),
+    ("ÝŸ", "Y"),
+    ("źżž", "z"),
+    ("ŹŻŽ", "Z"),
+];
 
 /// An API as far as it is needed.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,20 +142,21 @@ impl OpenApi {
         }
         let title = whole.pointer("/info/title").and_then(Value::as_str).unwrap_or("API");
         let name = artifact_name(title);
+        let (context, note) = context(&whole, &name);
         let mut api = Self {
-            context: context(&whole, &name),
+            context,
             name,
             operations: Vec::new(),
-            notes: Vec::new(),
+            notes: note.into_iter().collect(),
             text: text.to_owned(),
         };
+        let mut taken: HashMap<(String, String), String> = HashMap::new();
         let paths = whole.get("paths").and_then(Value::as_object).into_iter().flatten();
         for (path, item) in paths {
             let item = follow(&whole, item);
             let Some(methods) = item.as_object() else { continue };
             let template = template(path);
-            let same = api.operations.iter().find(|one| shape(&one.template) == shape(&template));
-            let twin = same.map(|one| one.template.clone()).filter(|other| *other != template);
+            let shape = shape(&template);
             for (method, operation) in methods {
                 if !METHODS.contains(&method.as_str()) {
                     if method == "trace" {
@@ -109,7 +164,8 @@ impl OpenApi {
                     }
                     continue;
                 }
-                if let Some(twin) = &twin {
+                let key = (method.clone(), shape.clone());
+                if let Some(twin) = taken.get(&key) {
                     api.notes.push(format!("{} {path}: {twin} is the same path", method.to_uppercase()));
                     continue;
                 }
@@ -117,9 +173,12 @@ impl OpenApi {
                     api.notes.push(format!("{} {path}: more than {MOST} operations", method.to_uppercase()));
                     continue;
                 }
+                taken.insert(key, template.clone());
                 api.operations.push(read_operation(&whole, item, operation, method, &template));
             }
         }
+        // The runtime takes the first resource that matches, so the more exact ones come first.
+        api.operations.sort_by_cached_key(|one| openness(&one.template));
         if api.operations.is_empty() { Err(OpenApiError::Empty) } else { Ok(api) }
     }
 }
@@ -184,7 +243,7 @@ fn answer<'a>(whole: &'a Value, operation: &'a Value) -> (u16, Option<&'a Value>
     }
 }
 
-/// The example of an answer, wherever the file has it.
+/// The example of an answer, wherever the file has it; else one that its schema allows.
 fn example(whole: &Value, answer: &Value) -> Option<Value> {
     // Swagger 2 has examples by media type, OpenAPI 3 has media types with examples.
     let old = answer.get("examples").and_then(Value::as_object).and_then(json_type);
@@ -203,7 +262,8 @@ fn example(whole: &Value, answer: &Value) -> Option<Value> {
         let list = schema.get("examples").and_then(Value::as_array).and_then(|all| all.first());
         schema.get("example").or(list)
     });
-    direct.or_else(|| named.and_then(|named| named.get("value"))).or(of_schema).cloned()
+    let shown = direct.or_else(|| named.and_then(|named| named.get("value"))).or(of_schema).cloned();
+    shown.or_else(|| sample::sample(whole, content.unwrap_or(answer).get("schema")?))
 }
 
 /// The JSON among media types.
@@ -228,6 +288,7 @@ fn follow<'a>(whole: &'a Value, value: &'a Value) -> &'a Value {
 
 /// A name that an artifact and its file can have.
 fn artifact_name(title: &str) -> String {
+    let title = folded(title);
     let words = title.split(|one: char| !one.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let name: String = words
         .map(|word| {
@@ -241,22 +302,69 @@ fn artifact_name(title: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name } else { format!("Api{name}") }
 }
 
-/// The path that all resources lie under: that of the first server, else the name.
-fn context(whole: &Value, name: &str) -> String {
-    let server = whole.pointer("/servers/0/url").and_then(Value::as_str);
-    let path = whole.get("basePath").and_then(Value::as_str).or_else(|| {
-        let server = server?;
-        let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
-        if server.starts_with('/') { Some(server) } else { rest.find('/').and_then(|at| rest.get(at..)) }
-    });
-    let path: String = path.unwrap_or_default().split(['?', '#']).next().unwrap_or_default().to_owned();
-    let usable = |one: char| one.is_ascii_alphanumeric() || "/-_.~".contains(one);
-    let path = path.trim_end_matches('/');
-    if path.len() > 1 && path.starts_with('/') && path.chars().all(usable) && !path.contains("//") {
-        path.to_owned()
-    } else {
-        format!("/{}", name.to_lowercase())
+/// A text in which letters with marks are such as every file name can have.
+fn folded(text: &str) -> String {
+    let mut result = String::new();
+    for one in text.chars() {
+        // A mark of its own, as some systems write letters: two dots over a vowel are an umlaut.
+        if one == '\u{308}' && result.ends_with(['a', 'o', 'u', 'A', 'O', 'U']) {
+            result.push('e');
+        } else if let Some((_, plain)) = FOLDED.iter().find(|(marked, _)| marked.contains(one)) {
+            result.push_str(plain);
+        } else if !('\u{300}'..='\u{36f}').contains(&one) {
+            result.push(one);
+        }
     }
+    result
+}
+
+/// The path that all resources lie under: that of the first server, else the name. With a note when the server has a
+/// path that cannot be used.
+fn context(whole: &Value, name: &str) -> (String, Option<String>) {
+    let server = whole.pointer("/servers/0/url").and_then(Value::as_str);
+    let said = whole.get("basePath").and_then(Value::as_str).or(server).unwrap_or_default();
+    let filled = fill(said, whole.pointer("/servers/0/variables"));
+    let path = match filled.split_once("://") {
+        Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)),
+        None => filled.find('/').and_then(|at| filled.get(at..)),
+    };
+    let path = path.unwrap_or_default().split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let usable = |one: char| one.is_ascii_alphanumeric() || "/-_.~".contains(one);
+    if path.len() > 1 && path.chars().all(usable) && !path.contains("//") {
+        return (path.to_owned(), None);
+    }
+    let own = format!("/{}", name.to_lowercase());
+    let why = match (path.is_empty(), path.contains('{')) {
+        (true, _) => None,
+        (false, true) => Some("it has a variable without a default"),
+        (false, false) => Some("a context cannot have it"),
+    };
+    let note = why.map(|why| format!("the path of {said}: {why}; the API lies under {own}"));
+    (own, note)
+}
+
+/// The address of a server with the defaults of its variables.
+fn fill(address: &str, variables: Option<&Value>) -> String {
+    let mut result = String::new();
+    let mut rest = address;
+    while let Some((before, inner)) = rest.split_once('{') {
+        result.push_str(before);
+        let Some((name, after)) = inner.split_once('}') else {
+            result.push('{');
+            rest = inner;
+            continue;
+        };
+        let default = variables.and_then(|all| all.get(name)).and_then(|one| one.get("default"));
+        match default {
+            Some(Value::String(text)) => result.push_str(text),
+            // A version is often written as a number, though only texts are allowed.
+            Some(Value::Number(number)) => result.push_str(&number.to_string()),
+            _ => result.push_str(&format!("{{{name}}}")),
+        }
+        rest = after;
+    }
+    result.push_str(rest);
+    result
 }
 
 /// A path with names of variables that the runtime can use.
@@ -269,15 +377,38 @@ fn template(path: &str) -> String {
             .chars()
             .map(|one| if one.is_ascii_alphanumeric() || one == '_' { one } else { '_' })
             .collect();
-        result.push_str(before);
+        result.push_str(&encoded(before));
         result.push_str(&format!("{{{name}}}"));
         rest = after;
     }
-    result.push_str(rest);
+    result.push_str(&encoded(rest));
     if result.starts_with('/') { result } else { format!("/{result}") }
 }
 
-/// A path without the names of its variables: two of the same shape are one resource.
+/// A piece of a path as requests have it: what an address cannot have, such as a blank, is encoded.
+fn encoded(piece: &str) -> String {
+    let mut result = String::new();
+    for byte in piece.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte) {
+            result.push(char::from(byte));
+        } else {
+            result.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    result
+}
+
+/// How much a path leaves open, part by part: nothing, some of the part, or all of it.
+fn openness(template: &str) -> Vec<u8> {
+    let open = |part: &str| match (part.contains('{'), part.starts_with('{') && part.ends_with('}')) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => 2,
+    };
+    template.split('/').map(open).collect()
+}
+
+/// A path without the names of its variables: two of the same shape and method are one resource.
 fn shape(template: &str) -> String {
     let mut result = String::new();
     let mut inside = false;

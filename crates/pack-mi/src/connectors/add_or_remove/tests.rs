@@ -37,7 +37,8 @@ async fn several_are_added_each_with_its_outcome() {
     let start = "- http: added org.wso2.integration.connector:mi-connector-http, 0.1.14\n\
          - kafak: no such connector is known; did you mean kafkaTransport, mi-inbound-kafka, kafka inbound? One that is not known can be \
          given as group:artifact:version.\n\
-         - mi-connector-kafka@3.3.9: added org.wso2.integration.connector:mi-connector-kafka, 3.3.9\n\
+         - mi-connector-kafka@3.3.9: added org.wso2.integration.connector:mi-connector-kafka, 3.3.9; 3.3.9 is not among the \
+         versions that are known (3.3.11 is): the build says whether it exists\n\
          - jms: this inbound endpoint comes with the runtime: write the artifact, nothing is added\n\
          pom.xml was changed. The build fetches connectors from Maven repositories.\n\nTo use http:\n\
          src/main/wso2mi/artifacts/local-entries/HTTP_CONNECTION.xml:\n```xml\n<localEntry";
@@ -53,10 +54,7 @@ async fn several_are_added_each_with_its_outcome() {
 
     let again = json!({ "action": "add", "connectors": ["http@0.1.9"] });
     let (text, details) = call(&tool, again).await.unwrap();
-    assert_eq!(
-        text,
-        "- http@0.1.9: already in the pom.xml with 0.1.14; 0.1.9 is asked for or known: use upgrade\n"
-    );
+    assert_eq!(text, "- http@0.1.9: already in the pom.xml with 0.1.14; 0.1.9 is asked for: use upgrade\n");
     assert_eq!(states(&details), [("http@0.1.9", "unchanged")]);
     assert_eq!(desk.text("pom.xml"), after);
 
@@ -140,4 +138,75 @@ async fn of_several_modules_one_is_named() {
     assert_eq!(states(&details), [("csv", "done")]);
     assert!(desk.text("b/pom.xml").contains("mi-module-csv"));
     assert_eq!(desk.text("a/pom.xml"), pom("4.4.0"));
+}
+
+#[tokio::test]
+async fn what_is_newer_than_what_is_known_stays() {
+    let (desk, tool) = desk("4.4.0");
+    let (text, _) =
+        call(&tool, json!({ "action": "add", "connectors": ["http@0.1.99", "file@9.9.9"] })).await.unwrap();
+    let start = "- http@0.1.99: added org.wso2.integration.connector:mi-connector-http, 0.1.99; 0.1.99 is not among the \
+                 versions that are known (0.1.14 is): the build says whether it exists\n\
+                 - file@9.9.9: added org.wso2.integration.connector:mi-connector-file, 9.9.9; 9.9.9 is not among the \
+                 versions that are known (6.0.3 is): the build says whether it exists\npom.xml was changed.";
+    assert!(text.starts_with(start), "{text}");
+    let newer = desk.text("pom.xml");
+    for (action, name, said) in [
+        (
+            "upgrade",
+            "http",
+            "org.wso2.integration.connector:mi-connector-http stays at 0.1.99, which is newer than what is known (0.1.14); \
+             to go back, say the version",
+        ),
+        (
+            "upgrade",
+            "org.wso2.integration.connector:mi-connector-http",
+            "org.wso2.integration.connector:mi-connector-http stays at 0.1.99, which is newer than what is known (0.1.14); \
+             to go back, say the version",
+        ),
+        ("add", "http", "already in the pom.xml with 0.1.99, which is newer than what is known (0.1.14)"),
+    ] {
+        let (text, details) = call(&tool, json!({ "action": action, "connectors": [name] })).await.unwrap();
+        assert_eq!(text, format!("- {name}: {said}\n"));
+        assert_eq!(states(&details), [(name, "unchanged")]);
+        assert_eq!(desk.text("pom.xml"), newer);
+    }
+    let kept = newer
+        .replace("<version>0.1.99</version>", "<version>${http.version}</version>")
+        .replace("<properties>", "<properties><http.version>0.1.99</http.version>");
+    assert!(kept.contains("<http.version>0.1.99</http.version>"), "{kept}");
+    desk.put("pom.xml", kept.as_bytes());
+    let (_, details) = call(&tool, json!({ "action": "upgrade", "connectors": ["http"] })).await.unwrap();
+    assert_eq!(states(&details), [("http", "unchanged")]);
+    assert_eq!(desk.text("pom.xml"), kept, "a version in a property counts, too");
+    let (text, _) = call(&tool, json!({ "action": "upgrade", "connectors": ["http@0.1.14"] })).await.unwrap();
+    let start = "- http@0.1.14: org.wso2.integration.connector:mi-connector-http from 0.1.99 to 0.1.14\n";
+    assert!(text.starts_with(start), "a version that is said is taken: {text}");
+}
+
+#[tokio::test]
+async fn a_name_like_no_other_is_told_in_whole_sentences() {
+    let (_desk, tool) = desk("4.4.0");
+    let error = call(&tool, json!({ "action": "add", "connectors": ["qqqqqqqqqq"] })).await.unwrap_err();
+    assert_eq!(
+        error,
+        "- qqqqqqqqqq: no such connector is known. One that is not known can be given as group:artifact:version.\n\
+         Nothing was changed."
+    );
+}
+
+#[test]
+fn versions_are_compared_by_their_numbers() {
+    for (version, than, expect) in [
+        ("0.1.99", "0.1.14", true),
+        ("0.1.9", "0.1.14", false),
+        ("0.1.14", "0.1.14", false),
+        ("1.0", "1.0.0", false),
+        ("1.0.1", "1.0", true),
+        ("2", "1.9.9", true),
+        ("1.2.0-SNAPSHOT", "1.1.9", true),
+        ("${http.version}", "0.1.14", false),
+    ] {
+        assert_eq!(is_newer(version, than), expect, "{version} and {than}");
+    }
 }

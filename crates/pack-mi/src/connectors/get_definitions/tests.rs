@@ -123,3 +123,13 @@ async fn what_is_not_known_is_said() {
     assert!(text.contains("## HTTP (connector, prefix http)"), "{text}");
     assert!(text.ends_with("No connector \"nosuchthing\" is known; mode catalogue lists all.\n"), "{text}");
 }
+
+#[tokio::test]
+async fn two_names_of_one_connector_are_answered_once() {
+    let desk = Desk::with(&[("pom.xml", pom("4.4.0").as_bytes()), (ARTIFACTS, b"")]);
+    let tool = GetConnectorDefinitions::new(&desk.workspace, None);
+    let names = json!({ "names": ["http", "mi-connector-http", "HTTP Connector", "file"] });
+    let (text, details) = call(&tool, names).await.unwrap();
+    assert_eq!(text.matches("(connector, prefix http)").count(), 1, "{text}");
+    assert_eq!(details["found"], json!(["http", "file"]));
+}

@@ -49,18 +49,106 @@ fn the_older_generation_is_read() {
 
 #[test]
 fn a_context_is_found_or_made() {
-    let of = |servers: Value| context(&json!({ "servers": servers }), "Orders");
+    let of = |server: Value| context(&json!({ "servers": [server] }), "Orders");
     for (server, expect) in [
         ("https://a.example/v1/", "/v1"),
         ("/v2", "/v2"),
         ("https://a.example", "/orders"),
+        ("https://a.example/", "/orders"),
         ("https://{host}/x", "/x"),
-        ("https://a.example/{version}", "/orders"),
         ("", "/orders"),
     ] {
-        assert_eq!(of(json!([{ "url": server }])), expect, "{server}");
+        assert_eq!(of(json!({ "url": server })), (expect.to_owned(), None), "{server}");
     }
-    assert_eq!(of(json!([])), "/orders");
+    assert_eq!(context(&json!({ "servers": [] }), "Orders"), ("/orders".to_owned(), None));
+    let variables = json!({ "env": { "default": "test" }, "base": { "default": "shop" }, "n": { "default": 2 }, "no": {} });
+    for (server, expect, note) in [
+        ("https://{env}.x.com/{base}/v1", "/shop/v1", None),
+        ("/{base}/v{n}", "/shop/v2", None),
+        (
+            "https://a.example/{no}/v1",
+            "/orders",
+            Some(
+                "the path of https://a.example/{no}/v1: it has a variable without a default; the API lies under /orders",
+            ),
+        ),
+        ("/a b", "/orders", Some("the path of /a b: a context cannot have it; the API lies under /orders")),
+    ] {
+        let found = of(json!({ "url": server, "variables": variables }));
+        assert_eq!(found, (expect.to_owned(), note.map(str::to_owned)), "{server}");
+    }
+}
+
+/// The methods and templates of a definition with these paths, and what was left out.
+fn resources(paths: Value) -> (Vec<String>, Vec<String>) {
+    let api = OpenApi::read(&json!({ "openapi": "3.0.0", "paths": paths }).to_string()).unwrap();
+    let found = api.operations.iter().map(|one| format!("{} {}", one.method, one.template)).collect();
+    (found, api.notes)
+}
+
+#[test]
+fn exact_paths_come_before_open_ones() {
+    let (found, notes) = resources(json!({
+        "/{all}": { "get": {} },
+        "/pets/{id}": { "get": {} },
+        "/pets/{id}.json": { "get": {} },
+        "/pets/mine": { "get": {} },
+        "/{kind}/mine": { "get": {} },
+        "/orders": { "get": {} },
+    }));
+    assert_eq!(
+        found,
+        [
+            "GET /orders",
+            "GET /pets/mine",
+            "GET /pets/{id}.json",
+            "GET /pets/{id}",
+            "GET /{all}",
+            "GET /{kind}/mine"
+        ]
+    );
+    assert_eq!(notes, Vec::<String>::new());
+}
+
+#[test]
+fn paths_of_one_shape_clash_only_in_the_same_method() {
+    let (found, notes) = resources(json!({
+        "/s/{a}": { "get": {}, "put": {} },
+        "/s/{b}": { "post": {}, "put": {} },
+    }));
+    assert_eq!(found, ["GET /s/{a}", "PUT /s/{a}", "POST /s/{b}"]);
+    assert_eq!(notes, ["PUT /s/{b}: /s/{a} is the same path"]);
+}
+
+#[test]
+fn an_answer_without_an_example_is_made_from_its_schema() {
+    let api = OpenApi::read(
+        &json!({ "openapi": "3.0.0", "paths": { "/a": { "get": { "responses": { "200": { "content": {
+            "application/json": { "schema": { "type": "array", "items": { "$ref": "#/components/schemas/Pet" } } } } } } } } },
+            "components": { "schemas": { "Pet": { "properties": { "name": { "type": "string" }, "kind": { "enum": ["cat"] } } } } }
+        })
+        .to_string(),
+    )
+    .unwrap();
+    assert_eq!(api.operations[0].example, Some(json!([{ "name": "text", "kind": "cat" }])));
+}
+
+#[test]
+fn names_and_templates_are_such_as_files_and_requests_have() {
+    for (title, expect) in [
+        ("Pet Störe API", "PetStoereAPI"),
+        ("Pet Sto\u{308}re", "PetStoere"),
+        ("Öffis & Straßen", "OeffisStrassen"),
+        ("Crème brûlée, señor", "CremeBruleeSenor"),
+        ("日本", "Api"),
+    ] {
+        assert_eq!(artifact_name(title), expect, "{title}");
+    }
+    for (path, expect) in
+        [("/my pets/{pet id}", "/my%20pets/{pet_id}"), ("/a%20b", "/a%20b"), ("/größe", "/gr%C3%B6%C3%9Fe")]
+    {
+        assert_eq!(template(path), expect, "{path}");
+    }
 }
 
 #[test]
