@@ -12,6 +12,7 @@ mod access;
 mod archive;
 mod arguments;
 mod build_project;
+mod contained;
 pub mod loopback;
 mod maven;
 mod program;

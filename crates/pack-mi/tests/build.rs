@@ -361,3 +361,50 @@ async fn a_java_that_is_not_there_is_told_before_anything_runs() {
          folder of a JDK, or takes it out so that the java on the path is used. Nothing was run."
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn archives_stay_when_nothing_can_be_built() {
+    let stage = Stage::new();
+    if !stage.is_confined().await {
+        return;
+    }
+    stage.put("pom.xml", "<project/>");
+    let old = stage.put("target/orders_0.9.0.car", "old");
+    stage.ground.with_path("/nothing");
+    let error = call(&stage.runtime(stage.settings()), BUILD, json!({})).await.unwrap_err();
+    assert!(error.starts_with("Maven is not installed here"), "{error}");
+    assert_eq!(std::fs::read_to_string(old).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(stage.project().join("target")).unwrap().count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_outside_the_project_is_removed() {
+    let stage = Stage::new();
+    if !stage.is_confined().await {
+        return;
+    }
+    stage.install_server("");
+    stage.put("pom.xml", "<project/>");
+    stage.put("src/test/wso2mi/OrdersTest.xml", "<unit-test/>");
+    let theirs = [
+        stage::put(&stage.beside("outside/theirs_1.0.0.car"), "theirs"),
+        stage::put(&stage.beside("outside/surefire-reports/TEST-a.xml"), "theirs"),
+        stage::put(&stage.beside("outside/unit-test-report.json"), "theirs"),
+    ];
+    std::os::unix::fs::symlink("../outside", stage.project().join("target")).unwrap();
+    let runtime = stage.runtime(stage.settings());
+    let outside = stage.beside("outside");
+    let reason = format!(
+        "target is not used: it leads to {}, which is outside. Make it a folder of the project.",
+        outside.display()
+    );
+    for (tool, value, expected) in [
+        (BUILD, json!({}), format!("{reason} Nothing was built.")),
+        ("run_unit_tests", json!({}), format!("{reason} No test was run.")),
+        ("server_management", json!({"action": "deploy"}), reason.clone()),
+        ("server_management", json!({"action": "undeploy"}), reason.clone()),
+    ] {
+        assert_eq!(call(&runtime, tool, value).await.unwrap_err(), expected, "{tool}");
+    }
+    assert!(theirs.iter().all(|path| path.exists()));
+}

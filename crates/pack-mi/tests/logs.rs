@@ -88,3 +88,23 @@ async fn what_is_missing_is_told() {
     let text = call(&runtime, LOGS, json!({"log_file": "main"})).await.unwrap();
     assert!(text.starts_with("[nothing that was asked for]\n["), "{text}");
 }
+
+#[tokio::test]
+async fn a_link_is_no_log() {
+    let stage = staged();
+    let runtime = stage.runtime(stage.settings());
+    let secret = put(&stage.beside("secret/wso2carbon.log"), "hunter2");
+    let logs = stage.home().join("repository/logs");
+    put(&logs.join("http_access.log"), "");
+    std::os::unix::fs::symlink(&secret, logs.join("wso2carbon.log")).unwrap();
+    let ask = json!({"log_file": "main", "parse_mode": "raw"});
+    let error = call(&runtime, LOGS, ask.clone()).await.unwrap_err();
+    assert!(error.ends_with(
+        "cannot be read: it is a link, or a link is on the way to it, and links are not followed."
+    ));
+    // The whole folder is one.
+    std::fs::remove_dir_all(&logs).unwrap();
+    std::os::unix::fs::symlink(secret.parent().unwrap(), &logs).unwrap();
+    let error = call(&runtime, LOGS, ask).await.unwrap_err();
+    assert!(error.ends_with("links are not followed."), "{error}");
+}

@@ -47,7 +47,7 @@ async fn a_server_lives_from_start_to_stop() {
     assert!(!started.contains("hunter2"), "{started}");
     // The program got the value, and the settings of the project.
     let home = stage.home();
-    assert_eq!(std::fs::read_to_string(home.join("seen-secret")).unwrap(), "hunter2");
+    assert_eq!(std::fs::read_to_string(home.join("repository/seen-secret")).unwrap(), "hunter2");
     assert!(
         std::fs::read_to_string(home.join("conf/deployment.toml.before-mica")).unwrap().contains("theirs")
     );
@@ -159,6 +159,91 @@ async fn a_server_that_dies_is_told_at_once_with_its_cause() {
         ],
         "{error}"
     );
+    // What was put into the server is told all the same.
+    assert!(error.ends_with("conf/deployment.toml.before-mica]"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_does_not_write_the_code_that_its_user_runs() {
+    let stage = Stage::new();
+    if !stage.is_confined().await {
+        return;
+    }
+    stage.install_server("");
+    let home = stage.home();
+    let script = format!(
+        "#!/bin/sh\nfor file in bin/a.sh lib/a.jar wso2/a.jar a repository/a conf/a tmp/a; do echo x > $file; done\n\
+         exec {} server\n",
+        stage::stand_in().display()
+    );
+    put(&home.join("bin/micro-integrator.sh"), &script);
+    for name in ["lib", "wso2"] {
+        std::fs::create_dir_all(home.join(name)).unwrap();
+    }
+    let runtime = stage.runtime(stage.settings());
+    let started = call(&runtime, SERVER, json!({"action": "start"})).await.unwrap();
+    assert!(started.starts_with("The server is ready after "), "{started}");
+    for (path, expected) in [
+        ("bin/a.sh", false),
+        ("lib/a.jar", false),
+        ("wso2/a.jar", false),
+        ("a", false),
+        ("repository/a", true),
+        ("conf/a", true),
+        ("tmp/a", true),
+    ] {
+        assert_eq!(home.join(path).exists(), expected, "{path}");
+    }
+    assert_eq!(call(&runtime, SERVER, json!({"action": "stop"})).await.unwrap(), "The server was stopped.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_of_the_project_brings_nothing_to_the_server() {
+    let stage = Stage::new();
+    if !stage.is_confined().await {
+        return;
+    }
+    stage.install_server("");
+    put(&stage.beside("credentials"), "STAND_IN_SECRET=hunter2");
+    std::os::unix::fs::symlink(stage.beside("credentials"), stage.project().join(".env")).unwrap();
+    let error = call(&stage.runtime(stage.settings()), SERVER, json!({"action": "start"})).await.unwrap_err();
+    assert_eq!(
+        error.lines().next(),
+        Some(
+            ".env could not be read: it is a link, or a link is on the way to it, and links are not followed. The server was \
+             not started."
+        )
+    );
+    assert!(!stage.home().join("repository/seen-secret").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_project_does_not_choose_who_is_given_the_password() {
+    let stage = Stage::new();
+    stage.install_server("");
+    // The server would be elsewhere; somebody waits where the project says.
+    put(&stage.home().join("conf/deployment.toml"), &format!("[server]\noffset = {}\n", stage.offset + 1));
+    let waits = std::net::TcpListener::bind(("127.0.0.1", 9154 + stage.offset)).unwrap();
+    waits.set_nonblocking(true).unwrap();
+    let runtime = stage.runtime(stage.settings());
+    let error =
+        call(&runtime, SERVER, json!({"action": "query", "artifact_type": "apis"})).await.unwrap_err();
+    assert!(error.contains("nobody listens there"), "{error}");
+    call(&runtime, SERVER, json!({"action": "status"})).await.unwrap();
+    assert_eq!(waits.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[tokio::test]
+async fn deploying_leaves_the_archives_of_similar_projects() {
+    let stage = Stage::new();
+    stage.install_server("");
+    stage.put("target/my_orders_2_1.0.0.car", "new");
+    let archives = stage.home().join("repository/deployment/server/carbonapps");
+    put(&archives.join("my_orders_1.0.0.car"), "theirs");
+    put(&archives.join("my_orders_2_0.9.0.car"), "old");
+    let text = call(&stage.runtime(stage.settings()), SERVER, json!({"action": "deploy"})).await.unwrap();
+    assert!(text.contains("were removed: my_orders_2_0.9.0.car.\n"), "{text}");
+    assert!(archives.join("my_orders_1.0.0.car").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -218,7 +303,7 @@ async fn a_start_that_takes_too_long_goes_on_and_one_that_is_cut_does_not() {
     }
     cancel.cancel();
     let error = starting.await.unwrap().unwrap_err();
-    assert_eq!(error.message, "The start was stopped, and the server with it.");
+    assert_eq!(error.message.lines().next(), Some("The start was stopped, and the server with it."));
     assert!(stage.tasks.list().iter().all(|task| task.state != TaskState::Running));
 }
 

@@ -106,6 +106,25 @@ async fn a_build_that_fails_before_the_tests_is_told_as_such() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn reports_that_are_no_files_are_not_waited_for() {
+    let stage = staged();
+    if !stage.is_confined().await {
+        return;
+    }
+    stage.install_server("");
+    wrapper(
+        &stage,
+        "mkdir -p target/surefire-reports; mkfifo target/unit-test-report.json; mkfifo target/surefire-reports/TEST-a.xml; \
+         ln -s /dev/zero target/surefire-reports/TEST-b.xml",
+    );
+    let runtime = stage.runtime(stage.settings());
+    let text =
+        tokio::time::timeout(std::time::Duration::from_secs(60), call(&runtime, TESTS, json!({}))).await;
+    let text = text.unwrap().unwrap();
+    assert!(text.starts_with("No test was run: Maven ended after "), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_server_or_maven_tests_are_checked() {
     let stage = staged();
     if !stage.is_confined().await {

@@ -47,7 +47,7 @@ pub(crate) fn run() -> ExitCode {
         return ExitCode::from(3);
     }
     if let Ok(secret) = std::env::var("STAND_IN_SECRET") {
-        std::fs::write("seen-secret", secret).unwrap();
+        std::fs::write("repository/seen-secret", secret).unwrap();
     }
     let port = |base: u16| base - 10 + offset();
     let readiness = TcpListener::bind(("127.0.0.1", port(9201))).unwrap();

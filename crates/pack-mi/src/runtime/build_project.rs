@@ -1,6 +1,6 @@
 //! `build_project`: builds the project with Maven, and says what came of it: archives, or errors with their places.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use mica_agent::typed::schema_of;
@@ -93,19 +93,23 @@ impl Tool for BuildProject {
         let project = runtime.project();
         let mut notes = call.notes;
         notes.extend(runtime.relative_to());
-        let removed = remove_old(&project)?;
-        if !removed.is_empty() {
-            notes.push(format!("old archives were removed first: {}", removed.join(", ")));
+        let old = SetAside::of(&project)?;
+        if !old.shown.is_empty() {
+            notes.push(format!("old archives were removed first: {}", old.shown.join(", ")));
         }
         let name = if call.shown.starts_with("./mvnw") { "./mvnw" } else { "mvn" };
         let log = std::sync::Arc::new(std::sync::Mutex::new(MavenLog::new(&project)));
         let hears = std::sync::Arc::clone(&log);
         let line =
             move |line: &str| hears.lock().unwrap_or_else(std::sync::PoisonError::into_inner).line(line);
-        let (ran, _) = runtime
-            .run(call.program, "build", cx, line)
-            .await
-            .map_err(|error| error.or_missing(|| maven::missing(name)))?;
+        let (ran, _) = match runtime.run(call.program, "build", cx, line).await {
+            Ok(ran) => ran,
+            Err(error) => {
+                old.put_back();
+                return Err(error.or_missing(|| maven::missing(name)));
+            }
+        };
+        drop(old);
         let log = log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         Ok(told(&Built {
             shown: &call.shown,
@@ -119,17 +123,49 @@ impl Tool for BuildProject {
     }
 }
 
-/// Removes the archives of earlier builds: one that is left over would be taken for a new one.
-fn remove_old(project: &Path) -> Result<Vec<String>, ToolError> {
-    let mut removed = Vec::new();
-    for old in archive::built(project) {
-        std::fs::remove_file(&old.path).map_err(|error| {
-            let path = old.path.display();
-            ToolError::new(format!("The old archive {path} cannot be removed: {error}. Nothing was built."))
-        })?;
-        removed.push(relative(project, &old.path));
+/// The archives of earlier builds, out of the way: one that is left over would be taken for a new one. They are gone when
+/// this is dropped, unless nothing was built and they are put back.
+struct SetAside {
+    moved: Vec<(PathBuf, PathBuf)>,
+    shown: Vec<String>,
+}
+
+impl SetAside {
+    fn of(project: &Path) -> Result<Self, ToolError> {
+        let refused = |reason: String| ToolError::new(format!("{reason} Nothing was built."));
+        let archives = archive::built(project).map_err(refused)?;
+        let mut aside = Self { moved: Vec::new(), shown: Vec::new() };
+        for old in archives {
+            let mut name = old.path.clone().into_os_string();
+            name.push(".old");
+            let to = PathBuf::from(name);
+            if let Err(error) = std::fs::rename(&old.path, &to) {
+                aside.put_back();
+                let path = old.path.display();
+                return Err(refused(format!("The old archive {path} cannot be removed: {error}.")));
+            }
+            aside.shown.push(relative(project, &old.path));
+            aside.moved.push((old.path, to));
+        }
+        Ok(aside)
     }
-    Ok(removed)
+
+    fn put_back(mut self) {
+        for (was, now) in self.moved.drain(..) {
+            if let Err(error) = std::fs::rename(&now, &was) {
+                tracing::warn!(%error, path = %was.display(), "an archive could not be put back");
+            }
+        }
+    }
+}
+
+impl Drop for SetAside {
+    fn drop(&mut self) {
+        for (_, now) in &self.moved {
+            // A build that cleans has removed it already.
+            let _ = std::fs::remove_file(now);
+        }
+    }
 }
 
 fn relative(project: &Path, path: &Path) -> String {
@@ -150,7 +186,7 @@ struct Built<'a> {
 fn told(built: &Built<'_>) -> ToolOutput {
     let Built { shown, ran, log, project, .. } = built;
     let seconds = ran.ended.elapsed.as_secs_f32();
-    let archives = archive::built(project);
+    let archives = archive::built(project).unwrap_or_default();
     let findings = log.findings();
     let succeeded = ran.ended.how.is_success() && log.succeeded() != Some(false);
     let mut lines = Vec::new();

@@ -24,6 +24,8 @@ use serde::Deserialize;
 use super::arguments::read;
 use super::{Runtime, Wanted};
 
+pub(super) use life::writable;
+
 /// The name models call it by.
 pub(super) const NAME: &str = "server_management";
 /// Lines of the server's output that are kept for finding out why it died.

@@ -5,7 +5,9 @@ mod entry;
 mod requests;
 mod tail;
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use grep_matcher::Matcher as _;
@@ -17,6 +19,7 @@ use serde_json::json;
 
 use super::Runtime;
 use super::arguments::{read, shortened};
+use super::contained;
 use super::source::Sources;
 
 pub(super) use digest::{Deployment, deployments};
@@ -26,6 +29,8 @@ use tail::tail;
 
 /// The name models call it by.
 pub(super) const NAME: &str = "read_server_logs";
+/// Where a server has its logs.
+pub(super) const FOLDER: &str = "repository/logs";
 /// Lines that can be asked for.
 const MOST_LINES: usize = 10_000;
 /// Frames that can be asked for.
@@ -173,8 +178,15 @@ fn matcher(pattern: &str) -> Result<grep_regex::RegexMatcher, ToolError> {
     })
 }
 
+/// Opens a log of the server in a folder. It has to be a file there: the server writes that folder, and a link in it could
+/// lead to anything that the user can read.
+pub(super) fn open(home: &Path, name: &str) -> io::Result<File> {
+    contained::open(home, &Path::new(FOLDER).join(name))
+}
+
 fn told(runtime: &Runtime, args: &LogArgs) -> Result<ToolOutput, ToolError> {
-    let folder = runtime.home().map_err(ToolError::new)?.join("repository/logs");
+    let home = runtime.home().map_err(ToolError::new)?;
+    let folder = home.join(FOLDER);
     if !folder.is_dir() {
         return Err(ToolError::new(format!(
             "There is no folder {}: the server has not run yet, or mi.runtime names another folder.",
@@ -183,7 +195,7 @@ fn told(runtime: &Runtime, args: &LogArgs) -> Result<ToolOutput, ToolError> {
     }
     let (name, usual) = args.log_file.file();
     let path = folder.join(name);
-    if !path.is_file() {
+    if path.symlink_metadata().is_err() {
         return Err(ToolError::new(format!(
             "There is no {name} in {}. There are: {}",
             folder.display(),
@@ -191,7 +203,8 @@ fn told(runtime: &Runtime, args: &LogArgs) -> Result<ToolOutput, ToolError> {
         )));
     }
     let lines = args.tail_lines.unwrap_or(usual).clamp(1, MOST_LINES);
-    let tail = tail(&path, lines)
+    let tail = open(&home, name)
+        .and_then(|file| tail(file, lines))
         .map_err(|error| ToolError::new(format!("{} cannot be read: {error}.", path.display())))?;
     let wanted = Wanted::new(args)?;
     let text = if args.parse_mode == ParseMode::Raw {
@@ -219,7 +232,7 @@ fn raw(text: &str, wanted: &Wanted) -> String {
 }
 
 /// The logs that are there, the newest first.
-pub(super) fn names(folder: &std::path::Path) -> String {
+pub(super) fn names(folder: &Path) -> String {
     let Ok(entries) = std::fs::read_dir(folder) else { return "none".to_owned() };
     let mut logs: Vec<(std::time::SystemTime, PathBuf)> = entries
         .flatten()

@@ -21,7 +21,7 @@ use serde_json::json;
 use super::arguments::{count, read, shortened};
 use super::maven::{self, Goal, MavenLog};
 use super::program::{NotRun, Ran};
-use super::{Runtime, Wanted};
+use super::{Runtime, Wanted, archive, contained, server};
 
 pub(super) use report::{Case, Outcome};
 
@@ -29,8 +29,12 @@ pub(super) use report::{Case, Outcome};
 pub(super) const NAME: &str = "run_unit_tests";
 /// Where the tests are.
 const FOLDER: &str = "src/test/wso2mi";
-/// Where the plugin writes what came of them.
-const REPORT: &str = "target/unit-test-report.json";
+/// Where the plugin writes what came of them, in `target`.
+const REPORT: &str = "unit-test-report.json";
+/// Where those of Java tests are.
+const REPORTS: &str = "surefire-reports";
+/// Bytes of a report.
+const LARGEST: u64 = 16 << 20;
 /// The port of the unit test server.
 const PORT: u16 = 9008;
 /// Bytes of what was expected and what came.
@@ -101,12 +105,13 @@ impl Tool for RunUnitTests {
             return Ok(ToolOutput::text(standing.told())
                 .with_details(json!({ "checked": standing.files.len(), "ran": false })));
         }
-        let script = match runtime.home() {
-            Ok(home) => home.join("bin/micro-integrator.sh"),
+        let home = match runtime.home() {
+            Ok(home) => home,
             Err(reason) => return Ok(not_run(&standing, &reason)),
         };
+        let script = home.join("bin/micro-integrator.sh");
         let properties = properties(&script, args.test_file.as_deref());
-        let pom = std::fs::read_to_string(project.join("pom.xml")).unwrap_or_default();
+        let pom = contained::text(&project, Path::new("pom.xml"), LARGEST).unwrap_or_default();
         // The profile takes the server from the command line; projects without it have properties for the same.
         let goals: &[&str] = if pom.contains("<id>test</id>") { &["test", "-Ptest"] } else { &["test"] };
         let mut call = runtime.maven(Goal {
@@ -116,10 +121,11 @@ impl Tool for RunUnitTests {
             offline: false,
             wall: runtime.settings().build_timeout,
         })?;
-        call.program.writable.extend(runtime.home());
-        let _ = std::fs::remove_file(project.join(REPORT));
-        let reports = project.join("target/surefire-reports");
-        let _ = std::fs::remove_dir_all(&reports);
+        let writable = server::writable(&home).map_err(|error| {
+            ToolError::new(format!("The server cannot be used: {error}. No test was run."))
+        })?;
+        call.program.writable.extend(writable);
+        remove_old(&project)?;
         let log = Arc::new(Mutex::new((MavenLog::new(&project), report::Console::default())));
         let hears = Arc::clone(&log);
         let line = move |line: &str| {
@@ -132,20 +138,43 @@ impl Tool for RunUnitTests {
             Err(NotRun::Missing) => return Ok(not_run(&standing, &maven::missing("mvn"))),
             Err(NotRun::Other(words)) => return Err(ToolError::new(words)),
         };
-        let both = log.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut cases = match std::fs::read_to_string(project.join(REPORT)) {
-            Ok(text) => report::read(&text, &project),
-            Err(_) => both.1.cases(),
+        let console = log.lock().unwrap_or_else(PoisonError::into_inner).1.cases();
+        let mut cases = match read_cases(&project).await {
+            (Some(cases), java) => [cases, java].concat(),
+            (None, java) => [console, java].concat(),
         };
-        cases.extend(surefire::read(&reports, &project));
         standing.place(&mut cases);
         let mut notes = call.notes;
         notes.extend(runtime.relative_to());
         if call.is_offline {
             notes.push("Maven was offline".to_owned());
         }
+        let both = log.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(told(&standing, &cases, &both.0, &ran, &notes))
     }
+}
+
+/// Removes the reports of earlier runs, where they are the project's.
+fn remove_old(project: &Path) -> Result<(), ToolError> {
+    let target = archive::target(project, project)
+        .map_err(|reason| ToolError::new(format!("{reason} No test was run.")))?;
+    let Some(target) = target else { return Ok(()) };
+    // What is not there need not go, and a link goes itself, and not what it leads to.
+    let _ = std::fs::remove_file(target.join(REPORT));
+    let _ = std::fs::remove_dir_all(target.join(REPORTS));
+    let _ = std::fs::remove_file(target.join(REPORTS));
+    Ok(())
+}
+
+/// What the plugin's report says, when there is one, and what those of Java tests say.
+async fn read_cases(project: &Path) -> (Option<Vec<Case>>, Vec<Case>) {
+    let project = project.to_owned();
+    let reading = tokio::task::spawn_blocking(move || {
+        let Ok(Some(target)) = archive::target(&project, &project) else { return (None, Vec::new()) };
+        let text = contained::text(&target, Path::new(REPORT), LARGEST).ok();
+        (text.map(|text| report::read(&text, &project)), surefire::read(&target, REPORTS, &project))
+    });
+    reading.await.unwrap_or_default()
 }
 
 /// What tells the plugin about the server, in the ways of newer and older projects.

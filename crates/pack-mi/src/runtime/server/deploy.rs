@@ -9,30 +9,33 @@ use tokio::time::Instant;
 
 use super::life::{Health, health};
 use super::ports::Ports;
-use super::prepare::replace;
 use crate::runtime::Runtime;
 use crate::runtime::archive::{self, Archive};
 use crate::runtime::arguments::size;
-use crate::runtime::server_logs::{Deployment, deployments, entries, from_offset};
+use crate::runtime::contained;
+use crate::runtime::server_logs::{self, Deployment, deployments, entries, from_offset};
 use crate::runtime::source::Sources;
 
 /// How often the log is looked at.
 const EVERY: Duration = Duration::from_millis(250);
 
+/// Where a server takes archives from.
+const ARCHIVES: &str = "repository/deployment/server/carbonapps";
+
+/// The log that says what became of them.
+const LOG: &str = "wso2carbon.log";
+
 struct Places {
     archives: PathBuf,
-    log: PathBuf,
+    home: PathBuf,
 }
 
 fn places(home: &Path) -> Places {
-    Places {
-        archives: home.join("repository/deployment/server/carbonapps"),
-        log: home.join("repository/logs/wso2carbon.log"),
-    }
+    Places { archives: home.join(ARCHIVES), home: home.to_owned() }
 }
 
-fn length(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |facts| facts.len())
+fn length(home: &Path) -> u64 {
+    server_logs::open(home, LOG).and_then(|log| log.metadata()).map_or(0, |facts| facts.len())
 }
 
 /// Removes archives of the same projects, apart from those that are replaced.
@@ -54,24 +57,27 @@ fn remove_older(folder: &Path, new: &[Archive], keep: bool) -> Result<Vec<String
 /// Puts the archives of the project into the server, and waits until it says what became of them.
 pub(super) async fn deploy(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
     let home = runtime.home().map_err(ToolError::new)?;
-    let new = archive::built(&runtime.project());
+    let new = archive::built(&runtime.project()).map_err(ToolError::new)?;
     if new.is_empty() {
         return Err(ToolError::new(
             "There is no archive in target/. Build the project first. Nothing was deployed.",
         ));
     }
     let places = places(&home);
-    let ports = Ports::of(&runtime.project(), &home);
+    let ports = Ports::running(&home);
     let runs = health(runtime, ports).await != Health::Silent;
     let failed = |error: std::io::Error| {
         ToolError::new(format!("{} cannot be written: {error}.", places.archives.display()))
     };
-    std::fs::create_dir_all(&places.archives).map_err(failed)?;
-    let from = length(&places.log);
+    contained::made(&home, Path::new(ARCHIVES)).map_err(failed)?;
+    let from = length(&places.home);
     let removed = remove_older(&places.archives, &new, true)?;
     let mut lines = Vec::new();
     for one in &new {
-        replace(&one.path, &places.archives.join(one.name())).map_err(failed)?;
+        let (folder, name) = (one.path.parent().unwrap_or(&one.path), Path::new(one.name()));
+        let mut from = contained::open(folder, name)
+            .map_err(|error| ToolError::new(format!("{} cannot be read: {error}.", one.path.display())))?;
+        contained::write(&places.archives.join(name), &mut from).map_err(failed)?;
         lines.push(format!("{} ({}) was copied to the server.", one.name(), size(one.bytes)));
     }
     if !removed.is_empty() {
@@ -85,7 +91,7 @@ pub(super) async fn deploy(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput,
     }
     let names: Vec<String> = new.iter().map(|one| one.name().trim_end_matches(".car").to_owned()).collect();
     let came =
-        wait(runtime, &places.log, from, &names, cx, |one| !matches!(one, Deployment::Undeployed(_))).await;
+        wait(runtime, &places.home, from, &names, cx, |one| !matches!(one, Deployment::Undeployed(_))).await;
     let mut deployed = Vec::new();
     let mut any_failed = false;
     for name in &names {
@@ -124,24 +130,26 @@ pub(super) async fn deploy(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput,
 pub(super) async fn undeploy(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
     let home = runtime.home().map_err(ToolError::new)?;
     let places = places(&home);
-    let own = archive::built(&runtime.project());
+    let own = archive::built(&runtime.project()).map_err(ToolError::new)?;
     if own.is_empty() {
         return Err(ToolError::new(
             "There is no archive in target/, so it is not known which of the server's are this project's. Build it first.",
         ));
     }
-    let from = length(&places.log);
+    let from = length(&places.home);
+    contained::folder(&home, Path::new(ARCHIVES))
+        .map_err(|error| ToolError::new(format!("{} cannot be used: {error}.", places.archives.display())))?;
     let removed = remove_older(&places.archives, &own, false)?;
     if removed.is_empty() {
         return Ok(ToolOutput::text("The server has no archive of this project."));
     }
     let mut text = format!("Removed from the server: {}.", removed.join(", "));
-    let ports = Ports::of(&runtime.project(), &home);
+    let ports = Ports::running(&home);
     if health(runtime, ports).await != Health::Silent {
         let names: Vec<String> =
             removed.iter().map(|name| name.trim_end_matches(".car").to_owned()).collect();
         let came =
-            wait(runtime, &places.log, from, &names, cx, |one| matches!(one, Deployment::Undeployed(_)))
+            wait(runtime, &places.home, from, &names, cx, |one| matches!(one, Deployment::Undeployed(_)))
                 .await;
         let gone = names.iter().all(|name| came.iter().any(|(one, _)| one.name() == name));
         text.push_str(if gone {
@@ -156,16 +164,17 @@ pub(super) async fn undeploy(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutpu
 /// Waits until the log has said something about each archive. Answers the last word about each, with places of failures.
 async fn wait(
     runtime: &Runtime,
-    log: &Path,
+    home: &Path,
     from: u64,
     names: &[String],
     cx: &ToolCx,
     counts: fn(&Deployment) -> bool,
 ) -> Vec<(Deployment, Vec<String>)> {
     let until = Instant::now() + runtime.settings().deploy_timeout;
+    let said = || server_logs::open(home, LOG).and_then(|log| from_offset(log, from)).unwrap_or_default();
     let mut shown = 0;
     loop {
-        let text = from_offset(log, from).unwrap_or_default();
+        let text = said();
         if let Some(news) = text.get(shown..).filter(|news| !news.is_empty()) {
             cx.progress(news);
             shown = text.len();
@@ -189,7 +198,7 @@ async fn wait(
         if all || Instant::now() >= until || cx.cancel.is_cancelled() {
             if all && last.iter().any(|(one, _)| matches!(one, Deployment::Failed(..))) && shown > 0 {
                 tokio::time::sleep(EVERY).await;
-                let text = from_offset(log, from).unwrap_or_default();
+                let text = said();
                 if text.len() > shown && Instant::now() < until {
                     continue;
                 }

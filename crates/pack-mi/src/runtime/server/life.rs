@@ -1,6 +1,6 @@
 //! The server's life: start, readiness, status, stop.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use super::ports::Ports;
 use super::{Running, Said, locked, management, prepare};
 use crate::runtime::Runtime;
 use crate::runtime::arguments::count;
+use crate::runtime::contained;
 use crate::runtime::loopback::{LocalRequest, Method};
 use crate::runtime::program::{NotRun, Program, Reach};
 use crate::runtime::server_logs::{self, Level};
@@ -78,10 +79,10 @@ pub(super) async fn start(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, 
         )));
     }
     let mut notes = Vec::new();
-    let failed = |what: &str, error: &std::io::Error| {
-        ToolError::new(format!("{what}: {error}. The server was not started."))
+    let failed = |what: &str, error: &std::io::Error, notes: &[String]| {
+        with_notes(ToolError::new(format!("{what}: {error}. The server was not started.")), notes)
     };
-    let ports = Ports::of(&runtime.project(), &home);
+    let ports = Ports::coming(&runtime.project(), &home);
     if let Some(running) = own(runtime) {
         let text = format!("The server runs already, as {}.", running.task);
         return Ok(ToolOutput::text(text).with_details(json!({ "task": { "id": running.task } })));
@@ -96,16 +97,14 @@ pub(super) async fn start(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, 
             home.display()
         )));
     }
-    notes.extend(
-        prepare::settings(&runtime.project(), &home)
-            .map_err(|error| failed("deployment/deployment.toml could not be put into place", &error))?,
-    );
-    notes.extend(
-        prepare::libraries(&runtime.project(), &home)
-            .map_err(|error| failed("deployment/libs could not be copied", &error))?,
-    );
-    let variables = prepare::variables(&runtime.project().join(&runtime.settings().variables))
-        .map_err(|error| failed(".env could not be read", &error))?;
+    let put = prepare::settings(&runtime.project(), &home)
+        .map_err(|error| failed("deployment/deployment.toml could not be put into place", &error, &notes))?;
+    notes.extend(put);
+    let put = prepare::libraries(&runtime.project(), &home)
+        .map_err(|error| failed("deployment/libs could not be copied", &error, &notes))?;
+    notes.extend(put);
+    let variables = prepare::variables(&runtime.project(), &runtime.settings().variables)
+        .map_err(|error| failed(".env could not be read", &error, &notes))?;
     if !variables.is_empty() {
         let names: Vec<&str> = variables.keys().map(String::as_str).collect();
         notes.push(format!("{} of .env: {}", count(variables.len(), "variable"), names.join(", ")));
@@ -114,11 +113,12 @@ pub(super) async fn start(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, 
     let mut program = Program::new("sh", &home);
     program.arguments = vec!["bin/micro-integrator.sh".to_owned()];
     program.environment = variables;
-    program.writable = vec![home.clone()];
+    program.writable =
+        writable(&home).map_err(|error| failed("Its folders cannot be used", &error, &notes))?;
     program.reach = Reach::Everything;
     program.grace = runtime.settings().stop_timeout;
     program.is_server = true;
-    let launched = launch(runtime, program, cx).await?;
+    let launched = launch(runtime, program, cx).await.map_err(|error| with_notes(error, &notes))?;
     let done = wait_ready(runtime, ports, &launched, cx).await;
     launched.is_watched.store(false, Ordering::Release);
     let (text, is_ready) = match done {
@@ -138,14 +138,14 @@ pub(super) async fn start(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, 
             )
         }
         Waited::Died(how) => {
-            return Err(ToolError::new(format!(
-                "The server {how} before it was ready.\n{}",
-                why_it_died(&launched.running.said.text(), &runtime.project())
-            )));
+            let why = why_it_died(&launched.running.said.text(), &runtime.project());
+            let error = ToolError::new(format!("The server {how} before it was ready.\n{why}"));
+            return Err(with_notes(error, &notes));
         }
         Waited::Cut => {
             let _ = end(runtime, &launched.running).await;
-            return Err(ToolError::new("The start was stopped, and the server with it."));
+            let error = ToolError::new("The start was stopped, and the server with it.");
+            return Err(with_notes(error, &notes));
         }
     };
     let id = &launched.running.task;
@@ -155,6 +155,44 @@ pub(super) async fn start(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput, 
     Ok(ToolOutput::text(lines.join("\n")).with_details(json!({
         "task": { "id": id }, "ready": is_ready, "ports": { "http": ports.http, "management": ports.management },
     })))
+}
+
+/// What was done before a start failed stays done, and is told with why it failed.
+fn with_notes(mut error: ToolError, notes: &[String]) -> ToolError {
+    for note in notes {
+        error.message.push_str(&format!("\n[{note}]"));
+    }
+    error
+}
+
+/// What a server that runs has to write of its home. The rest is code that its user runs without a sandbox.
+const WRITABLE: [&str; 7] = [
+    "repository",
+    "conf",
+    "tmp",
+    "logs",
+    "registry",
+    // Libraries are wrapped into bundles at each start.
+    "dropins",
+    "wso2/components/default/configuration",
+];
+
+/// The folders that a server may write. Those that it makes by itself are made for it.
+///
+/// # Errors
+/// When one is a link, which could make any folder writable.
+pub(in crate::runtime) fn writable(home: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for name in WRITABLE {
+        let path = Path::new(name);
+        let about = |error| std::io::Error::other(format!("{name}: {error}"));
+        if matches!(name, "repository" | "tmp") {
+            folders.push(contained::made(home, path).map_err(about)?);
+        } else {
+            folders.extend(contained::folder(home, path).map_err(about)?);
+        }
+    }
+    Ok(folders)
 }
 
 /// A server that was just launched.
@@ -331,7 +369,7 @@ pub(super) async fn stop(runtime: &Runtime, cx: &ToolCx) -> Result<String, ToolE
             ))),
         };
     }
-    let ports = Ports::of(&runtime.project(), &home);
+    let ports = Ports::running(&home);
     let listens = async || {
         runtime.shared.client.listens(ports.readiness).await
             || runtime.shared.client.listens(ports.management).await
@@ -365,7 +403,7 @@ pub(super) async fn restart(runtime: &Runtime, cx: &ToolCx) -> Result<ToolOutput
 /// How the server is.
 pub(super) async fn status(runtime: &Runtime) -> Result<ToolOutput, ToolError> {
     let home = runtime.home().map_err(ToolError::new)?;
-    let ports = Ports::of(&runtime.project(), &home);
+    let ports = Ports::running(&home);
     let own = own(runtime);
     let health = health(runtime, ports).await;
     let client = &runtime.shared.client;
@@ -403,7 +441,7 @@ pub(super) async fn status(runtime: &Runtime) -> Result<ToolOutput, ToolError> {
             Err(reason) => lines.push(format!("The management API does not answer: {reason}.")),
         }
     }
-    lines.push(format!("Logs: {}.", server_logs::names(&home.join("repository/logs"))));
+    lines.push(format!("Logs: {}.", server_logs::names(&home.join(server_logs::FOLDER))));
     lines.push(format!("[{}]", home.display()));
     Ok(ToolOutput::text(lines.join("\n")).with_details(json!({
         "ready": health == Health::Ready, "own": own.map(|running| running.task), "artifacts": artifacts,

@@ -130,7 +130,7 @@ impl<'a> Api<'a> {
 
 fn ports(runtime: &Runtime) -> Result<Ports, ToolError> {
     let home = runtime.home().map_err(ToolError::new)?;
-    Ok(Ports::of(&runtime.project(), &home))
+    Ok(Ports::running(&home))
 }
 
 fn unreachable(reason: &str) -> ToolError {

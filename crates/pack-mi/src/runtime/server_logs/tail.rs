@@ -1,8 +1,7 @@
-//! The end of a file that may be large, and that grows.
+//! The end of a file that may be large, and that grows. It is opened by whoever knows whether it may be read.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
 
 /// Bytes that are read at most.
 const MOST_BYTES: u64 = 2 << 20;
@@ -28,8 +27,7 @@ impl Tail {
 }
 
 /// The last lines of a file.
-pub(crate) fn tail(path: &Path, lines: usize) -> io::Result<Tail> {
-    let mut file = File::open(path)?;
+pub(crate) fn tail(mut file: File, lines: usize) -> io::Result<Tail> {
     let length = file.metadata()?.len();
     let from = length.saturating_sub(MOST_BYTES);
     file.seek(SeekFrom::Start(from))?;
@@ -44,8 +42,7 @@ pub(crate) fn tail(path: &Path, lines: usize) -> io::Result<Tail> {
 }
 
 /// What a file has from a place on. A file that was begun anew is read from its start.
-pub(crate) fn from_offset(path: &Path, offset: u64) -> io::Result<String> {
-    let mut file = File::open(path)?;
+pub(crate) fn from_offset(mut file: File, offset: u64) -> io::Result<String> {
     let length = file.metadata()?.len();
     let from = if length < offset { 0 } else { offset };
     let from = from.max(length.saturating_sub(MOST_BYTES));
@@ -67,14 +64,16 @@ mod tests {
         let path = folder.path().join("a.log");
         let mut file = File::create(&path).unwrap();
         writeln!(file, "one\ntwo\nthree").unwrap();
-        assert_eq!(tail(&path, 2).unwrap(), Tail { text: "two\nthree".to_owned(), lines: 2, is_cut: true });
-        assert_eq!(tail(&path, 9).unwrap().words(), "all of its 3 lines");
-        assert_eq!(from_offset(&path, 4).unwrap(), "two\nthree\n");
-        assert_eq!(from_offset(&path, 4_000).unwrap(), "one\ntwo\nthree\n");
+        let tail = |lines| super::tail(File::open(&path).unwrap(), lines);
+        let from_offset = |offset| super::from_offset(File::open(&path).unwrap(), offset);
+        assert_eq!(tail(2).unwrap(), Tail { text: "two\nthree".to_owned(), lines: 2, is_cut: true });
+        assert_eq!(tail(9).unwrap().words(), "all of its 3 lines");
+        assert_eq!(from_offset(4).unwrap(), "two\nthree\n");
+        assert_eq!(from_offset(4_000).unwrap(), "one\ntwo\nthree\n");
         for _ in 0..40_000 {
             writeln!(file, "{}", "ä".repeat(50)).unwrap();
         }
-        let end = tail(&path, 1_000_000).unwrap();
+        let end = tail(1_000_000).unwrap();
         assert!(
             end.is_cut && end.text.len() <= 2 << 20 && end.text.lines().all(|line| line == "ä".repeat(50))
         );

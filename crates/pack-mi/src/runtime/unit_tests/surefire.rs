@@ -2,24 +2,30 @@
 
 use std::path::Path;
 
-use synapse_lang::project::disk;
 use synapse_lang::syntax::Document;
 
+use super::super::contained;
 use super::report::{Case, Failure, Outcome};
 
-/// Reads the reports in a folder.
-pub(super) fn read(folder: &Path, project: &Path) -> Vec<Case> {
+/// Reports that are read.
+const MOST: usize = 2_000;
+/// Bytes of a report.
+const LARGEST: u64 = 4 << 20;
+
+/// Reads the reports in a folder of `target`.
+pub(super) fn read(target: &Path, folder: &str, project: &Path) -> Vec<Case> {
+    let relative = Path::new(folder);
+    let Ok(Some(folder)) = contained::folder(target, relative) else { return Vec::new() };
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<_> = entries
+    let mut names: Vec<String> = entries
         .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.starts_with("TEST-") && name.ends_with(".xml")
-        })
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.starts_with("TEST-") && name.ends_with(".xml"))
         .collect();
-    paths.sort();
-    paths.iter().filter_map(|path| disk::text(path)).flat_map(|text| cases(&text, project)).collect()
+    names.sort();
+    names.truncate(MOST);
+    let texts = names.iter().filter_map(|name| contained::text(target, &relative.join(name), LARGEST).ok());
+    texts.flat_map(|text| cases(&text, project)).collect()
 }
 
 fn cases(text: &str, project: &Path) -> Vec<Case> {
