@@ -80,7 +80,7 @@ fn a_context_is_found_or_made() {
 }
 
 /// The methods and templates of a definition with these paths, and what was left out.
-fn resources(paths: Value) -> (Vec<String>, Vec<String>) {
+fn resources(paths: &Value) -> (Vec<String>, Vec<String>) {
     let api = OpenApi::read(&json!({ "openapi": "3.0.0", "paths": paths }).to_string()).unwrap();
     let found = api.operations.iter().map(|one| format!("{} {}", one.method, one.template)).collect();
     (found, api.notes)
@@ -88,7 +88,7 @@ fn resources(paths: Value) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn exact_paths_come_before_open_ones() {
-    let (found, notes) = resources(json!({
+    let (found, notes) = resources(&json!({
         "/{all}": { "get": {} },
         "/pets/{id}": { "get": {} },
         "/pets/{id}.json": { "get": {} },
@@ -112,7 +112,7 @@ fn exact_paths_come_before_open_ones() {
 
 #[test]
 fn paths_of_one_shape_clash_only_in_the_same_method() {
-    let (found, notes) = resources(json!({
+    let (found, notes) = resources(&json!({
         "/s/{a}": { "get": {}, "put": {} },
         "/s/{b}": { "post": {}, "put": {} },
     }));

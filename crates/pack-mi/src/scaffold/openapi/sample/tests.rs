@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::*;
 
+#[allow(clippy::needless_pass_by_value, reason = "rows of a table read better without references")]
 fn check(schema: Value, expect: Option<Value>) {
     let whole = json!({ "components": { "schemas": {
         "Pet": { "type": "object", "properties": { "name": { "type": "string", "example": "Rex" } } },
