@@ -208,3 +208,44 @@ async fn another_language_server_is_asked_about_what_is_written() {
                     left to do [other todo]";
     assert!(told[0].contains(expected), "{}", told[0]);
 }
+
+/// Whether a program with this word on its command line runs on this machine.
+fn runs(word: &str) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    processes
+        .flatten()
+        .filter_map(|process| std::fs::read(process.path().join("cmdline")).ok())
+        .any(|line| String::from_utf8_lossy(&line).contains(word))
+}
+
+/// Waits until something is so.
+async fn until(what: &str, holds: impl Fn() -> bool) {
+    let waiting = async {
+        while !holds() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    let waited = tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await;
+    assert!(waited.is_ok(), "{what}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_in_the_middle_of_a_build_leaves_nothing_running() {
+    let stage = staged(Turn::new().step(call("build_project", json!({})))).await;
+    // A number that nobody else sleeps for.
+    let nap = format!("6{:05}", std::process::id() % 100_000);
+    let wrapper = stage.project().join("mvnw");
+    put(
+        &wrapper,
+        &format!("#!/bin/sh\necho '[INFO] Building orders'\ntouch began\nsleep {nap} & sleep {nap}\n"),
+    );
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut pipe = stage::pipe::Pipe::open(&stage, &["--allow", "build_project"]);
+    pipe.begin("Build it.").await;
+    until("the build begins", || stage.project().join("began").exists() && runs(&nap)).await;
+    pipe.ask(json!({ "method": "abort" })).await;
+    assert_eq!(pipe.outcome().await, "aborted");
+    until("all of it ends", || !runs(&nap)).await;
+    // The project is there to be built again.
+    assert!(stage.project().join("pom.xml").exists());
+}
