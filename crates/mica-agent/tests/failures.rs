@@ -256,7 +256,7 @@ async fn promise_6_a_hook_that_breaks_means_no() {
     let withheld = "result a failed: The tool did its work, but a check of its result broke, so the result is \
                     withheld. Look at what it changed before you go on.";
     assert_eq!(outcome("after_tool", look()).await, ("completed".to_owned(), withheld.to_owned(), 1));
-    let fail = || [calls([("a", "fail", json!({ "say": "secret" }))]), says("Done.")];
+    let fail = || [calls([("a", "look", json!({ "say": "secret", "then": "fail" }))]), says("Done.")];
     let withheld = "result a failed: The call failed, and a check of what it said about it broke, so that is withheld. It \
                     changed nothing.";
     let (ended, said, _) = outcome("after_failure", fail()).await;

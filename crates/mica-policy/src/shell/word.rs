@@ -209,20 +209,21 @@ fn alternatives(tokens: &[Token], depth: usize) -> Option<Vec<Vec<Token>>> {
     Some(vec![tokens.to_vec()])
 }
 
-/// Where the brace that opens at `start` closes, and the commas between that belong to it.
+/// Where the brace that opens at `start` closes, and the commas between that belong to it. One that comes before any comma
+/// or `..` closes nothing: bash takes it for text, so `{},}` is `}` and nothing.
 fn closing(tokens: &[Token], start: usize) -> Option<(usize, Vec<usize>)> {
+    let is =
+        |index: usize, wanted: char| matches!(tokens.get(index), Some(Token::Sign(sign)) if *sign == wanted);
     let mut open = 0_usize;
     let mut commas = Vec::new();
+    let mut dots = false;
     for (index, token) in tokens.iter().enumerate().skip(start) {
         match token {
             Token::Sign('{') => open += 1,
-            Token::Sign('}') => {
-                open -= 1;
-                if open == 0 {
-                    return Some((index, commas));
-                }
-            }
+            Token::Sign('}') if open > 1 => open -= 1,
+            Token::Sign('}') if dots || !commas.is_empty() => return Some((index, commas)),
             Token::Sign(',') if open == 1 => commas.push(index),
+            Token::Sign('.') if open == 1 && is(index + 1, '.') && !is(index + 2, '}') => dots = true,
             _ => {}
         }
     }
