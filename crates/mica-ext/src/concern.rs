@@ -119,7 +119,7 @@ pub trait Window: Send + Sync {
 }
 
 /// Something that happened.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Moment {
     /// A session begins: `startup`, `resume`, `new`, `fork` or `reload`.
