@@ -117,7 +117,8 @@ impl Places {
     /// Whether a file of this name is a list of variables.
     pub fn lists_variables(&self, name: &str) -> bool {
         let name = self.meant(name);
-        self.is_secret_name(&name) && self.variable_files.iter().any(|known| fits(known, original(&name)))
+        // The shorter list first: whole folders are asked about.
+        self.variable_files.iter().any(|known| fits(known, original(&name))) && self.is_secret_name(&name)
     }
 
     /// Whether a path is, or is in, something that no tool and no command may write.

@@ -75,7 +75,10 @@ fn main() -> ExitCode {
         runtime.shutdown_background();
         return exit;
     }
-    let exit = runtime.block_on(run(&cli)).unwrap_or_else(|error| {
+    // As a task beside those of the network: on this thread, every piece of an answer would be handed from one thread to
+    // another, which takes longer than all that is done with it.
+    let ran = runtime.block_on(runtime.spawn(async move { run(&cli).await }));
+    let exit = ran.unwrap_or_else(|broken| Err(broken.into())).unwrap_or_else(|error| {
         eprintln!("mica: {}", told(&error));
         Exit::Error
     });

@@ -1,6 +1,8 @@
 //! Files, by Landlock: rules allow, nothing denies, so what is hidden is left out by naming everything around it.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr,
@@ -136,16 +138,35 @@ fn expand(root: &Path, holes: &[&PathBuf], whole: &mut Vec<PathBuf>, partly: &mu
     if holes.iter().any(|hole| root.starts_with(hole)) {
         return;
     }
-    if !holes.iter().any(|hole| hole.starts_with(root)) {
-        whole.push(root.to_owned());
+    let inside: Vec<&Path> = holes.iter().filter_map(|hole| hole.strip_prefix(root).ok()).collect();
+    around(root, &inside, whole, partly);
+}
+
+/// The same for a folder and what is hidden inside, from there on. Folders have hundreds of entries and are looked into for
+/// every command, so holes are found by names, each once.
+fn around(folder: &Path, holes: &[&Path], whole: &mut Vec<PathBuf>, partly: &mut Vec<PathBuf>) {
+    if holes.is_empty() {
+        whole.push(folder.to_owned());
         return;
     }
-    partly.push(root.to_owned());
-    let Ok(entries) = std::fs::read_dir(root) else { return };
+    partly.push(folder.to_owned());
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut below: BTreeMap<&OsStr, Vec<&Path>> = BTreeMap::new();
+    for hole in holes {
+        let mut steps = hole.components();
+        if let Some(Component::Normal(name)) = steps.next() {
+            below.entry(name).or_default().push(steps.as_path());
+        }
+    }
     for entry in entries.flatten() {
         // A link is judged by where it leads, and that is named on its own.
-        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
-            expand(&entry.path(), holes, whole, partly);
+        if !entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            continue;
+        }
+        match below.get(&*entry.file_name()) {
+            None => whole.push(entry.path()),
+            Some(holes) if holes.iter().any(|hole| hole.as_os_str().is_empty()) => {}
+            Some(holes) => around(&entry.path(), holes, whole, partly),
         }
     }
 }
@@ -168,5 +189,28 @@ mod tests {
         whole.sort();
         assert_eq!(whole, [root.join("a"), root.join("home/other"), root.join("home/work")]);
         assert_eq!(partly, [root.to_owned(), root.join("home")]);
+    }
+
+    #[test]
+    fn holes_may_be_outside_missing_or_in_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for path in ["a/b/c", "a/d"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        let found = |from: &str, holes: &[&str]| {
+            let holes: Vec<PathBuf> = holes.iter().map(|hole| root.join(hole)).collect();
+            let (mut whole, mut partly) = (Vec::new(), Vec::new());
+            expand(&root.join(from), &holes.iter().collect::<Vec<_>>(), &mut whole, &mut partly);
+            whole.sort();
+            (whole, partly)
+        };
+        let these = |paths: &[&str]| paths.iter().map(|path| root.join(path)).collect::<Vec<_>>();
+        assert_eq!(found("a/b", &["a"]), (vec![], vec![]));
+        assert_eq!(found("a", &["a"]), (vec![], vec![]));
+        assert_eq!(found("a", &["elsewhere", "ab"]), (these(&["a"]), vec![]));
+        assert_eq!(found("a", &["a/b/missing"]), (these(&["a/b/c", "a/d"]), these(&["a", "a/b"])));
+        assert_eq!(found("a", &["a/b", "a/b/c"]), (these(&["a/d"]), these(&["a"])));
+        assert_eq!(found("a", &["a/b/c", "a/b"]), (these(&["a/d"]), these(&["a"])));
     }
 }
