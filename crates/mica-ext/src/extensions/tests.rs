@@ -578,3 +578,39 @@ async fn a_change_is_not_made_twice() {
         assert_eq!(Value::Object(gated.args.clone()), json!({ "n": 2 }));
     }
 }
+
+#[tokio::test]
+async fn tools_that_change_in_a_session_are_told() {
+    struct Fixed(ToolSpec);
+    #[async_trait]
+    impl Tool for Fixed {
+        fn spec(&self) -> &ToolSpec {
+            &self.0
+        }
+
+        async fn call(&self, _: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {
+            Ok(ToolOutput::text(""))
+        }
+    }
+    let bringing = |tools: &[(&str, &str)]| {
+        let tools = tools.iter().map(|(name, text)| {
+            Arc::new(Fixed(ToolSpec::new(*name, *text, json!({ "type": "object" })))) as Arc<dyn Tool>
+        });
+        vec![Extension::new(
+            "x",
+            Origin::Scripted,
+            Registry { tools: tools.collect(), ..Registry::default() },
+        )]
+    };
+    let extensions = Extensions::new(bringing(&[("a", "One."), ("b", "Two.")]));
+    assert_eq!(extensions.take_notices(), []);
+    extensions.exchange(bringing(&[("a", "One."), ("b", "Other."), ("c", "Three.")]));
+    let told: Vec<String> = extensions.take_notices().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "extension x: its tool b is described in another way: the model sees that in the next session",
+            "extension x: its tool c is new: the model sees that in the next session",
+        ]
+    );
+}
