@@ -66,9 +66,9 @@ impl Hooks for Waits {
     async fn gate(&self, _: &mut Gated<'_>, _: &Context) -> Verdict {
         let hour = tokio::time::sleep(Duration::from_secs(3600));
         if self.person {
-            Patience::current().person(hour).await
+            Patience::current().person(hour).await;
         } else {
-            hour.await
+            hour.await;
         }
         Verdict::Pass
     }

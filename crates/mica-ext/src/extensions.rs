@@ -11,6 +11,7 @@ mod asking;
 mod hooks;
 mod listening;
 mod notices;
+mod summarising;
 mod tools;
 mod typing;
 
