@@ -23,6 +23,7 @@ async fn what_tool_call_handlers_return_counts() {
         ("() => ({ block: false })", "{\"n\":1}", None),
         ("() => ({ ask: true, reason: 'really?' })", "{\"n\":1}", Some("x: really?")),
         ("() => ({ input: { n: 2 } })", "{\"n\":2}", None),
+        ("() => ({ input: { n: 5 }, ask: true, reason: 'five?' })", "{\"n\":5}", Some("x: five?")),
         ("(event) => { event.input.n = 3; }", "{\"n\":3}", None),
         ("(event) => { event.input = { n: 4 }; }", "{\"n\":4}", None),
         (
