@@ -477,3 +477,24 @@ async fn a_person_who_thinks_is_waited_for_and_a_program_is_not() {
     assert_eq!(ran.results, ["{\"ask\":true}", late]);
     assert!(extensions.list()[0].failure.is_none(), "it may be quicker the next time");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_withdrawn_when_nobody_waits_for_its_answer() {
+    let stage = Stage::with_person([]);
+    *stage.takes.lock().unwrap() = Duration::from_secs(3600);
+    let source = factory("api.registerCommand('ask', { handler: (_, ctx) => ctx.ui.confirm('Really?') });");
+    let extensions = only(&stage, &source).await;
+    let asking = tokio::spawn(async move { extensions.command("ask", "").await });
+    let seen = |count: usize| {
+        let stage = stage.clone();
+        async move {
+            while stage.asked().len() < count {
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    seen(1).await;
+    asking.abort();
+    tokio::time::timeout(Duration::from_secs(5), seen(2)).await.unwrap();
+    assert_eq!(stage.asked(), ["x confirm \"\" \"Really?\"", "x withdrawn"]);
+}

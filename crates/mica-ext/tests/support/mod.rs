@@ -81,9 +81,12 @@ impl World for Stage {
         self.answers.lock().unwrap().is_some()
     }
 
-    async fn confirm(&self, by: &str, title: &str, message: &str, _: &CancellationToken) -> bool {
+    async fn confirm(&self, by: &str, title: &str, message: &str, cancel: &CancellationToken) -> bool {
         self.ask(format!("{by} confirm {title:?} {message:?}"));
-        self.take_time().await;
+        tokio::select! {
+            () = self.take_time() => {}
+            () = cancel.cancelled() => self.ask(format!("{by} withdrawn")),
+        }
         self.answer().and_then(|answer| answer.as_bool()).unwrap_or(false)
     }
 
