@@ -30,6 +30,7 @@ use crate::watch::{Cut, Watch};
 use residence::Residence;
 
 pub(crate) mod residence;
+mod timers;
 
 const PRELUDE: &str = include_str!("prelude.js");
 

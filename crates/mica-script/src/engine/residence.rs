@@ -4,7 +4,7 @@
 //! do at once. Between those steps nothing of the script runs.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,17 +20,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::timers::{LONGEST, Timers};
 use super::{Around, Engine, prelude};
 use crate::error::ScriptError;
-
-/// Timers that may wait at a time.
-const TIMERS: usize = 64;
-
-/// The shortest time that a timer waits for.
-const SHORTEST: Duration = Duration::from_millis(4);
-
-/// The longest: a day.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// Timers may compute one part in so many of the time.
 const SHARE: u32 = 10;
@@ -57,43 +49,6 @@ impl Residence {
 
     pub(crate) fn current(&self) -> u64 {
         self.current.get()
-    }
-}
-
-/// When which timer fires.
-#[derive(Default)]
-struct Timers {
-    due: BTreeMap<(Instant, u32), ()>,
-    of: HashMap<u32, Instant>,
-}
-
-impl Timers {
-    /// Sets a timer. Answers whether there was room.
-    fn set(&mut self, id: u32, wait: Duration) -> bool {
-        self.clear(id);
-        if self.of.len() >= TIMERS {
-            return false;
-        }
-        let at = Instant::now() + wait.clamp(SHORTEST, LONGEST);
-        self.due.insert((at, id), ());
-        self.of.insert(id, at);
-        true
-    }
-
-    fn clear(&mut self, id: u32) {
-        if let Some(at) = self.of.remove(&id) {
-            self.due.remove(&(at, id));
-        }
-    }
-
-    fn next(&self) -> Option<Instant> {
-        self.due.first_key_value().map(|((at, _), ())| *at)
-    }
-
-    fn take(&mut self) -> Option<u32> {
-        let ((_, id), ()) = self.due.pop_first()?;
-        self.of.remove(&id);
-        Some(id)
     }
 }
 
