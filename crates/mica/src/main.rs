@@ -126,6 +126,7 @@ async fn run(cli: &Cli) -> Result<Exit> {
             let list = cli::ConfigCommand::List;
             commands::config::run(command.as_ref().unwrap_or(&list), &config, &surroundings)?
         }
+        Some(Command::Mcp { command }) => return commands::mcp::run(command, cli, &surroundings).await,
         Some(Command::Models { filter, json }) => {
             let values = Config::read(&surroundings, &cli.run)?.values()?;
             let (reach, problems) = Reach::known(&values, &cli.run, &surroundings)?;
