@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub mod language;
 pub mod mcp;
+pub mod serve;
 
 /// An agent that works where you are.
 #[derive(Debug, Parser)]

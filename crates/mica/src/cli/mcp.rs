@@ -3,6 +3,7 @@
 use clap::Subcommand;
 
 use super::Form;
+use super::serve::ServeFlags;
 
 /// What to do with MCP servers.
 #[derive(Debug, Subcommand)]
@@ -88,4 +89,6 @@ pub enum McpCommand {
         /// What it is called
         name: String,
     },
+    /// Serve mica's Synapse knowledge and tools to other agents, over standard input and output or over HTTP
+    Serve(Box<ServeFlags>),
 }

@@ -1,5 +1,7 @@
 //! `mica mcp`: servers of the Model Context Protocol, without an agent.
 
+pub mod serve;
+
 use anyhow::{Result, bail};
 
 use crate::cli::Cli;
@@ -13,6 +15,8 @@ use crate::surroundings::Surroundings;
 /// In words, with what to do.
 pub async fn run(command: &McpCommand, _: &Cli, _: &Surroundings) -> Result<Exit> {
     match command {
+        // It needs no settings and no home, and is run before they are looked for.
+        McpCommand::Serve(flags) => serve::run(flags, None).await,
         _ => bail!("this is not there yet"),
     }
 }
