@@ -12,7 +12,7 @@ use rmcp::model::{
     CompleteResult, CompletionInfo, ContentBlock, DiscoverResult, ErrorData, GetPromptRequestParams,
     GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
-    SetLevelRequestParams, SubscribeRequestParams, Tool, UnsubscribeRequestParams,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -128,6 +128,10 @@ impl<O: Offer> ServerHandler for Desk<O> {
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.offer.tools().iter().find(|tool| tool.name == name).cloned()
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.offer.tells(requested)
     }
 
     async fn discover(&self, _: Asked) -> Result<DiscoverResult, ErrorData> {

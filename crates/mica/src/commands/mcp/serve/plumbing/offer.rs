@@ -5,7 +5,7 @@ use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, ErrorCode, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Prompt, ReadResourceRequestParams, ReadResourceResponse,
-    Resource, ResourceTemplate, ServerConfig, Tool,
+    Resource, ResourceTemplate, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::RequestContext;
 
@@ -60,6 +60,11 @@ pub trait Offer: Send + Sync + 'static {
 
     /// What an argument could be, the best first. As many as there are: they are cut elsewhere.
     async fn complete(&self, request: CompleteRequestParams) -> Vec<String>;
+
+    /// What of changes it tells, to a client that listens. `None`: there is nothing to listen to.
+    fn tells(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        None
+    }
 
     /// Says how much is logged to a client of the older era. A server that logs nothing has no such method.
     ///
