@@ -91,7 +91,11 @@ fn run(url: &str, (package, arguments): (&str, &[&str])) -> Option<(BTreeSet<Str
 }
 
 /// Serves the fixtures while a suite runs, and compares.
-fn check_fixtures(suite: (&'static str, &'static [&'static str]), expect_failed: &[&str], expect_passed: usize) {
+fn check_fixtures(
+    suite: (&'static str, &'static [&'static str]),
+    expect_failed: &[&str],
+    expect_passed: usize,
+) {
     if suites().is_none() {
         return;
     }
