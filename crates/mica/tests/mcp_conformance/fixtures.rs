@@ -73,11 +73,10 @@ impl Fixtures {
             ("list_roots", _) => (vec!["client_roots"], None),
             ("request_state" | "tampered_state", _) => (vec!["confirm"], Some("one")),
             ("multiple_inputs", _) => (vec!["user_name", "greeting", "client_roots"], Some("one")),
-            ("multi_round", None) => (vec!["step1"], Some("one")),
             ("multi_round", Some("one")) if has("step1") => {
                 return Ok(self.ask(&["step2"], Some("two")).into());
             }
-            ("multi_round", Some("one")) => (vec!["step1"], Some("one")),
+            ("multi_round", None | Some("one")) => (vec!["step1"], Some("one")),
             ("multi_round", Some(_)) => (vec!["step2"], Some("two")),
             ("capabilities", _) => {
                 let mut wanted = Vec::new();
@@ -90,7 +89,7 @@ impl Fixtures {
         if wanted.is_empty() || !wanted.iter().all(|name| has(name)) {
             return Ok(self.ask(&wanted, next).into());
         }
-        let text = format!("Hello, {}! state-ok", given);
+        let text = format!("Hello, {given}! state-ok");
         Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
     }
 }

@@ -58,7 +58,7 @@ pub async fn run(flags: &ServeFlags, folder: Option<&Path>) -> Result<Exit> {
 }
 
 async fn over_stdio(desk: Desk<MicaOffer>, stop: CancellationToken) -> Result<()> {
-    let notice: stdio::Notice = Arc::new(|text| tell(text));
+    let notice: stdio::Notice = Arc::new(tell);
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
     let served = stdio::serve(desk, input, output, notice, stop).await;
     served.map_err(|error| anyhow::anyhow!("the client broke the connection: {error}"))

@@ -45,11 +45,14 @@ impl From<ToolError> for Refusal {
     }
 }
 
+/// What a tool does with its arguments.
+type Run = Box<dyn Fn(&Site, JsonObject) -> CallToolResult + Send + Sync>;
+
 /// A tool, and what it does.
 pub struct Offered {
     /// What clients see.
     pub tool: Tool,
-    run: Box<dyn Fn(&Site, JsonObject) -> CallToolResult + Send + Sync>,
+    run: Run,
 }
 
 impl Offered {
@@ -58,7 +61,7 @@ impl Offered {
         name: &'static str,
         title: &str,
         description: &'static str,
-        run: fn(&Site, I) -> Result<Answer<O>, Refusal>,
+        run: fn(&Site, &I) -> Result<Answer<O>, Refusal>,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema + 'static,
@@ -77,7 +80,7 @@ impl Offered {
         let run = move |site: &Site, arguments: JsonObject| match serde_json::from_value(Value::Object(
             arguments,
         )) {
-            Ok(input) => told(run(site, input)),
+            Ok(input) => told(run(site, &input)),
             Err(error) => refused(&format!("The arguments do not fit the tool {name}: {error}.")),
         };
         Self { tool, run: Box::new(run) }

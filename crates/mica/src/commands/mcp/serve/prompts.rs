@@ -67,7 +67,7 @@ pub fn get(site: &Site, name: &str, given: &JsonObject) -> Result<GetPromptResul
         .iter()
         .find(|form| form.name == name)
         .ok_or_else(|| ErrorData::invalid_params(format!("Unknown prompt: {name}"), None))?;
-    for other in given.keys().filter(|key| !form.arguments.iter().any(|(name, ..)| name == key)) {
+    if let Some(other) = given.keys().find(|key| !form.arguments.iter().any(|(name, ..)| name == key)) {
         return Err(ErrorData::invalid_params(
             format!("The prompt {name} takes no argument {other:?}"),
             None,

@@ -86,7 +86,7 @@ pub fn tool() -> Offered {
     )
 }
 
-fn run(site: &Site, input: Input) -> Result<Answer<Output>, Refusal> {
+fn run(site: &Site, input: &Input) -> Result<Answer<Output>, Refusal> {
     if input.text.is_some() && !input.paths.is_empty() {
         return Err(Refusal::new("Give paths or a text, not both."));
     }

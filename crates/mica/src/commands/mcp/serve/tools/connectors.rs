@@ -57,7 +57,7 @@ pub fn tool() -> Offered {
     )
 }
 
-fn run(site: &Site, input: Input) -> Result<Answer<Output>, Refusal> {
+fn run(site: &Site, input: &Input) -> Result<Answer<Output>, Refusal> {
     let arguments: JsonObject = match serde_json::to_value(input) {
         Ok(Value::Object(arguments)) => arguments,
         _ => return Err(Refusal::new("The arguments cannot be read.")),

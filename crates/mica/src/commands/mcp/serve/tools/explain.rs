@@ -41,7 +41,7 @@ pub fn tool() -> Offered {
     )
 }
 
-fn run(_: &Site, input: Input) -> Result<Answer<Output>, Refusal> {
+fn run(_: &Site, input: &Input) -> Result<Answer<Output>, Refusal> {
     let Some(page) = pages::find(&input.code) else {
         let text = unknown(&input.code).to_string();
         return Err(Refusal::new(text.replace(" `mica explain --list` lists all", "")));

@@ -85,14 +85,14 @@ pub fn tool() -> Offered {
 }
 
 /// A variable as the evaluator takes it.
-fn variable(value: Value) -> Value {
+fn variable(value: &Value) -> Value {
     let is_typed = value.as_object().is_some_and(|members| {
         members.len() == 2
             && members.contains_key("value")
             && members.get("type").is_some_and(Value::is_string)
     });
-    let kind = match &value {
-        _ if is_typed => return value,
+    let kind = match value {
+        _ if is_typed => return value.clone(),
         Value::Bool(_) => "boolean",
         Value::Number(number) if number.as_i64().is_some_and(|one| i32::try_from(one).is_ok()) => "int",
         Value::Number(number) if number.is_i64() => "long",
@@ -105,14 +105,14 @@ fn variable(value: Value) -> Value {
     json!({ "type": kind, "value": value })
 }
 
-fn run(site: &Site, input: Input) -> Result<Answer<Output>, Refusal> {
+fn run(site: &Site, input: &Input) -> Result<Answer<Output>, Refusal> {
     if input.expression.len() > LARGEST {
         return Err(Refusal::new(format!("The expression has more than {LARGEST} bytes.")));
     }
     let runtime = site.runtime(input.runtime.as_deref())?;
     let text = inner(&input.expression);
     let variables: Map<String, Value> =
-        input.variables.into_iter().map(|(name, value)| (name, variable(value))).collect();
+        input.variables.iter().map(|(name, value)| (name.clone(), variable(value))).collect();
     let mut context = json!({
         "vars": variables,
         "headers": input.headers,
@@ -123,8 +123,9 @@ fn run(site: &Site, input: Input) -> Result<Answer<Output>, Refusal> {
         "namespaces": input.namespaces,
     });
     if let Value::Object(members) = &mut context {
-        members.extend(input.payload.map(|payload| ("payload".to_owned(), payload)));
-        members.extend(input.content_type.map(|kind| ("content_type".to_owned(), Value::String(kind))));
+        members.extend(input.payload.clone().map(|payload| ("payload".to_owned(), payload)));
+        members
+            .extend(input.content_type.clone().map(|kind| ("content_type".to_owned(), Value::String(kind))));
     }
     let context = context_of(context)
         .map_err(|error| Refusal::new(format!("The values cannot be used: {}.", crate::told(&error))))?;

@@ -87,7 +87,7 @@ pub fn tool(may_write: bool) -> Offered {
     offered
 }
 
-fn run(site: &Site, input: Input) -> Result<Answer<Output>, Refusal> {
+fn run(site: &Site, input: &Input) -> Result<Answer<Output>, Refusal> {
     if input.write && !site.may_write() {
         return Err(Refusal::new(
             "This server only looks: it was started without --write. Take the text or the diff of this answer and write it \

@@ -47,7 +47,7 @@ pub fn tool() -> Offered {
     )
 }
 
-fn run(site: &Site, input: Input) -> Result<Answer<Output>, Refusal> {
+fn run(site: &Site, input: &Input) -> Result<Answer<Output>, Refusal> {
     let file = site.place(&input.path)?;
     let path = site.shown(&file);
     if file.is_dir() {

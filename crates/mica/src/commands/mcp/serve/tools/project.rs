@@ -140,8 +140,8 @@ fn root(site: &Site, input: &Input) -> Result<PathBuf, Refusal> {
     })
 }
 
-fn tell(site: &Site, input: Input) -> Result<Answer<Facts>, Refusal> {
-    let root = root(site, &input)?;
+fn tell(site: &Site, input: &Input) -> Result<Answer<Facts>, Refusal> {
+    let root = root(site, input)?;
     let project = MiProject::read(&root).ok_or_else(|| Refusal::new("Its build files cannot be read."))?;
     let (read, _) = read_project(&root).map_err(|error| Refusal::new(error.to_string()))?;
     let mut artifacts: BTreeMap<String, usize> = BTreeMap::new();
@@ -202,8 +202,8 @@ fn facts_in_words(facts: &Facts) -> String {
     text
 }
 
-fn draw(site: &Site, input: Input) -> Result<Answer<Calls>, Refusal> {
-    let root = root(site, &input)?;
+fn draw(site: &Site, input: &Input) -> Result<Answer<Calls>, Refusal> {
+    let root = root(site, input)?;
     let (project, unreadable) = read_project(&root).map_err(|error| Refusal::new(error.to_string()))?;
     let graph = Graph::of(&project);
     let id = |at: usize| graph.nodes.get(at).map(|node: &Node| format!("{}:{}", node.kind, node.name));

@@ -77,7 +77,7 @@ pub fn list() -> Offered {
         "list_references",
         "List references",
         "Lists the reference documents on Synapse and Micro Integrator, with their sections and what they cost in tokens.",
-        |site, input: ListInput| {
+        |site, input: &ListInput| {
             let version = site.runtime(input.runtime.as_deref())?;
             let fits = |one: &&pack_mi::knowledge::Reference| {
                 version.is_none_or(|version| one.runtimes.has(version))
@@ -100,7 +100,7 @@ pub fn load() -> Offered {
     )
 }
 
-fn give(site: &Site, input: LoadInput) -> Result<Answer<LoadOutput>, Refusal> {
+fn give(site: &Site, input: &LoadInput) -> Result<Answer<LoadOutput>, Refusal> {
     if input.names.len() > MOST {
         let count = input.names.len();
         return Err(Refusal::new(format!(
@@ -128,7 +128,7 @@ pub fn search() -> Offered {
     )
 }
 
-fn look(site: &Site, input: SearchInput) -> Result<Answer<SearchOutput>, Refusal> {
+fn look(site: &Site, input: &SearchInput) -> Result<Answer<SearchOutput>, Refusal> {
     if input.query.trim().is_empty() {
         return Err(Refusal::new("The query is empty. Give identifiers, operators or words to look for."));
     }
