@@ -148,6 +148,7 @@ impl Talk {
     }
 
     /// Calls a tool.
+    #[allow(clippy::needless_pass_by_value, reason = "calls read better with what they take")]
     pub fn call(&mut self, name: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({ "name": name, "arguments": arguments }))
     }

@@ -104,6 +104,13 @@ fn run(site: &Site, input: &Input) -> Result<Answer<Output>, Refusal> {
     let extent = if input.all { Extent::Everything } else { Extent::Safe };
     let wanted = Wanted { extent, codes: names };
     let view = site.view(false);
+    if let Some(path) = &input.path
+        && site.place(path)?.is_dir()
+    {
+        return Err(Refusal::new(format!(
+            "{path} is a folder: repair one file at a time; `check` lists those with findings."
+        )));
+    }
     let (mut sources, what) = match (&input.path, &input.text) {
         (Some(path), None) => (site.files(std::slice::from_ref(path), &view)?, Checkable::Files),
         (None, Some(text)) => site.text(text, input.file_name.as_deref(), &view)?,
@@ -115,8 +122,8 @@ fn run(site: &Site, input: &Input) -> Result<Answer<Output>, Refusal> {
     sources.set_runtime(asked);
     let [target] = sources.targets.as_slice() else {
         return Err(Refusal::new(format!(
-            "That is not one artifact but {}: repair one file at a time; `check` lists those with findings.",
-            sources.targets.len()
+            "{} is nothing that is checked, so there is nothing to repair.",
+            input.path.as_deref().unwrap_or("That")
         )));
     };
     let target = target.clone();
