@@ -1,6 +1,6 @@
 //! What mica offers to other agents.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use rmcp::model::{
@@ -33,7 +33,8 @@ pub struct MicaOffer {
     site: Site,
     offered: Arc<[Offered]>,
     tools: Vec<Tool>,
-    resources: Vec<Resource>,
+    /// Made when somebody asks: all references are read for it.
+    resources: OnceLock<Vec<Resource>>,
     templates: Vec<ResourceTemplate>,
     prompts: Vec<Prompt>,
     workers: Arc<Semaphore>,
@@ -46,7 +47,7 @@ impl MicaOffer {
         Self {
             tools: offered.iter().map(|one| one.tool.clone()).collect(),
             offered,
-            resources: resources::all(),
+            resources: OnceLock::new(),
             templates: resources::templates(),
             prompts: prompts::all(),
             workers: Arc::new(Semaphore::new(WORKERS)),
@@ -103,7 +104,7 @@ impl Offer for MicaOffer {
     }
 
     fn resources(&self) -> &[Resource] {
-        &self.resources
+        self.resources.get_or_init(resources::all)
     }
 
     fn templates(&self) -> &[ResourceTemplate] {

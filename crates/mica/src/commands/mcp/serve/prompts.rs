@@ -19,7 +19,7 @@ struct Form {
 }
 
 /// What a path is when nobody says.
-const EVERYTHING: &str = "the whole project";
+const EVERYTHING: &str = "all of it";
 /// Bytes of a file that is put into a prompt, at most.
 const LARGEST: usize = 256 << 10;
 
