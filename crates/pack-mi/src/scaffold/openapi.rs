@@ -195,8 +195,13 @@ fn parsed(text: &str) -> Result<Value, OpenApiError> {
     }
     serde_saphyr::from_str(text).map_err(|error| {
         let reason = error.without_snippet().to_string();
-        let reason = reason.lines().next().unwrap_or_default();
-        OpenApiError::NotYaml { reason: reason.to_owned() }
+        // What a programmer could set is nothing to whoever wrote the definition.
+        let reason = reason
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .replace(", set DuplicateKeyPolicy in Options if acceptable", "");
+        OpenApiError::NotYaml { reason }
     })
 }
 
