@@ -4,6 +4,7 @@
 //! is not set. Invariant: a part that is not ready has no variable, and a printed line says why.
 
 mod maven;
+mod mcp;
 mod parts;
 mod peers;
 mod venv;
@@ -23,6 +24,7 @@ Runs the documentation tests and then all other tests. Before that it sets up wh
 
   the official Python SDKs, which read from the scripted model (needs python3; required when CI=true)
   pytest-lsp, an independent client of the language server (needs python3)
+  the official MCP client, two MCP servers, the conformance suites of MCP and the validator of skills (python3 and npm)
   Maven and plugins that work offline, for builds of Micro Integrator projects (Debian's packages; installed when run as root)
   --peers: foreign servers that mica reads from: a llama.cpp server with a small model (python3), aimock, the TypeScript compiler
   and a language server of JSON (npm)
@@ -63,6 +65,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Part::new("client of language servers", "MICA_TEST_LSP_PYTHON"),
         venv::ensure("lsp", "requirements-lsp.txt"),
     );
+    mcp::add(&mut parts);
     parts.add(Part::new("Maven with plugins", "MICA_TEST_MAVEN"), maven::ensure());
     peers::add(&mut parts, with_peers);
     println!("\nSet-up:\n  ready test runner: {}\n{parts}", runner.name());

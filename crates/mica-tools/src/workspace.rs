@@ -151,6 +151,16 @@ impl Workspace {
         }
     }
 
+    /// The place of a path that exists and may be read: no file that holds secrets, by the table that all tools keep to.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::existing`], and [`FileError::Secret`].
+    pub fn readable(&self, path: &str) -> Result<Place, FileError> {
+        let place = self.existing(path)?;
+        place.may_read()?;
+        Ok(place)
+    }
+
     /// The place of a path that may be written.
     ///
     /// # Errors

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub mod language;
+pub mod mcp;
+pub mod serve;
 
 /// An agent that works where you are.
 #[derive(Debug, Parser)]
@@ -87,6 +89,12 @@ pub enum Command {
         /// Ask the model one short question as well
         #[arg(long)]
         ask: bool,
+    },
+    /// Add, look at, try and log in to servers of the Model Context Protocol
+    Mcp {
+        /// What to do with them
+        #[command(subcommand)]
+        command: mcp::McpCommand,
     },
     /// Read, check and repair the Synapse language
     #[command(flatten)]

@@ -11,6 +11,7 @@ pub mod graph;
 pub mod knowledge;
 pub mod language;
 pub mod lsp;
+pub mod mcp;
 pub mod models;
 pub mod new;
 pub mod outline;

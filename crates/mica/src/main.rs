@@ -10,6 +10,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser};
 use mica_session::undo::Way;
 
+use crate::cli::mcp::McpCommand;
 use crate::cli::{Cli, Command};
 use crate::config::Config;
 use crate::exit::Exit;
@@ -70,6 +71,16 @@ fn main() -> ExitCode {
             return Exit::Error.into();
         }
     };
+    if let Some(Command::Mcp { command: McpCommand::Serve(flags) }) = &cli.command {
+        let exit = runtime.block_on(commands::mcp::serve::run(flags, cli.run.directory.as_deref()));
+        runtime.shutdown_background();
+        return exit
+            .unwrap_or_else(|error| {
+                eprintln!("mica: {}", told(&error));
+                Exit::Usage
+            })
+            .into();
+    }
     if let Some(Command::Sandbox { command }) = &cli.command {
         let exit = runtime.block_on(commands::sandbox::run(command, cli.run.directory.as_deref()));
         runtime.shutdown_background();
@@ -129,6 +140,7 @@ async fn run(cli: &Cli) -> Result<Exit> {
             let list = cli::ConfigCommand::List;
             commands::config::run(command.as_ref().unwrap_or(&list), &config, &surroundings)?
         }
+        Some(Command::Mcp { command }) => return commands::mcp::run(command, cli, &surroundings).await,
         Some(Command::Models { filter, json }) => {
             let values = Config::read(&surroundings, &cli.run)?.values()?;
             let (reach, problems) = Reach::known(&values, &cli.run, &surroundings)?;

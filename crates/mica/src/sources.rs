@@ -54,12 +54,27 @@ pub struct Checked {
 }
 
 /// Whether projects are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum View {
     /// Files of a project are looked at with the project in view.
     Projects,
+    /// The same, as long as the project lies in one of these folders; no other file is read. They have no links in them.
+    Within(Vec<PathBuf>),
     /// Every file stands alone.
     Standalone,
+}
+
+impl View {
+    /// The root of the project that a folder is in, as far as it may be seen.
+    pub fn root_of(&self, folder: &Path) -> Option<PathBuf> {
+        match self {
+            Self::Standalone => None,
+            Self::Projects => disk::root_of(folder),
+            Self::Within(bounds) => {
+                disk::root_of(folder).filter(|root| bounds.iter().any(|bound| root.starts_with(bound)))
+            }
+        }
+    }
 }
 
 impl Sources {
@@ -80,7 +95,7 @@ impl Sources {
     ///
     /// # Errors
     /// When its project cannot be read.
-    pub fn unsaved(path: Option<&Path>, text: &str, view: View) -> Result<(Self, Checkable)> {
+    pub fn unsaved(path: Option<&Path>, text: &str, view: &View) -> Result<(Self, Checkable)> {
         let mut sources = Self::default();
         let shown = path.map_or_else(|| "<stdin>".to_owned(), shown);
         let file = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
@@ -89,7 +104,7 @@ impl Sources {
             (Some(folder), Some(name)) => folder.join(name),
             _ => PathBuf::from(&shown),
         };
-        let root = if view == View::Projects { file.parent().and_then(disk::root_of) } else { None };
+        let root = file.parent().and_then(|folder| view.root_of(folder));
         let name = root.as_deref().and_then(|root| disk::relative(root, &file));
         let mut home = None;
         if let (Some(root), Some(name)) = (root, name.filter(|name| is_read(name))) {
@@ -212,10 +227,8 @@ impl Gathering {
             let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let synapse = (name.ends_with(".xml") || name.ends_with(".dbs")) && name != "pom.xml";
             // Resources of a project are data that mediators are handed; alone, nobody says that they are.
-            let inside_project = match self.view {
-                View::Projects if synapse => self.root(&file).and_then(|root| disk::relative(&root, &file)),
-                _ => None,
-            };
+            let root = if synapse { self.root(&file) } else { None };
+            let inside_project = root.and_then(|root| disk::relative(&root, &file));
             if synapse && inside_project.is_none_or(|inside| is_read(&inside)) {
                 self.file(&path.join(inside), &file);
             }
@@ -227,8 +240,7 @@ impl Gathering {
         if !self.seen.insert(real.to_path_buf()) {
             return;
         }
-        let root = if self.view == View::Projects { self.root(real) } else { None };
-        let home = root.and_then(|root| {
+        let home = self.root(real).and_then(|root| {
             let inside = disk::relative(&root, real).filter(|inside| is_read(inside))?;
             let roots = &mut self.roots;
             let at = *self.by_root.entry(root.clone()).or_insert_with(|| {
@@ -245,7 +257,7 @@ impl Gathering {
         if let Some(known) = self.known_roots.get(folder) {
             return known.clone();
         }
-        let root = disk::root_of(folder);
+        let root = self.view.root_of(folder);
         self.known_roots.insert(folder.to_path_buf(), root.clone());
         root
     }

@@ -199,7 +199,7 @@ fn wrong_wishes_write_nothing() {
         ),
         (
             &["new", "a", "--openapi", "api.yaml"],
-            "mica: api.yaml: the definition is not JSON (expected value at line 1 column 1); YAML is not read: convert it first",
+            "mica: api.yaml: the definition has no path with a method that a resource can have",
         ),
         (&["new", "a", "--openapi", "gone.json"], "mica: gone.json: No such file or directory"),
         (&["new", "file"], "mica: file is there already, and is no folder\n"),

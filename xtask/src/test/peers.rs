@@ -81,15 +81,23 @@ fn language_server() -> Result<PathBuf> {
 
 /// A program out of what npm installs from a list of xtask/peers.
 fn npm(list: &str, name: &str, program: &str) -> Result<PathBuf> {
+    npm_folder(list, name, &[program]).map(|folder| folder.join("node_modules").join(program))
+}
+
+/// A folder whose `node_modules` npm installed from a list of xtask/peers, with the files that are needed of it.
+pub(crate) fn npm_folder(list: &str, name: &str, needed: &[&str]) -> Result<PathBuf> {
     let lists = workspace::root().join("xtask").join("peers").join(list);
     let folder = workspace::target().join("peers").join(name);
-    let program = folder.join("node_modules").join(program);
+    let missing = || {
+        let there = |file: &&&str| !folder.join("node_modules").join(file).is_file();
+        needed.iter().find(there).copied()
+    };
     let stamp = Stamp {
         file: folder.join("package-lock.stamp"),
         wanted: workspace::read(&lists.join("package-lock.json"))?,
     };
-    if stamp.holds() && program.is_file() {
-        return Ok(program);
+    if stamp.holds() && missing().is_none() {
+        return Ok(folder);
     }
     println!("Setting up target/peers/{name}.");
     workspace::remove_folder(&folder)?;
@@ -103,11 +111,11 @@ fn npm(list: &str, name: &str, program: &str) -> Result<PathBuf> {
             .current_dir(&folder),
     )
     .map_err(|failure| Failure::new(format!("{failure}; it needs npm and Node.js 20.15 or later")))?;
-    if !program.is_file() {
-        return Err(Failure::new(format!("the package has no {} any more", program.display())));
+    if let Some(missing) = missing() {
+        return Err(Failure::new(format!("the package has no {missing} any more")));
     }
     stamp.set()?;
-    Ok(program)
+    Ok(folder)
 }
 
 /// The first file with an extension, in a folder or in the folders it holds.

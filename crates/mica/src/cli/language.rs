@@ -114,7 +114,7 @@ pub struct NewFlags {
     /// The Maven group
     #[arg(long, value_name = "GROUP", default_value = "com.example")]
     pub group: String,
-    /// Begin with an API: an OpenAPI or Swagger definition in JSON. A resource for each path and method answers the
+    /// Begin with an API: an OpenAPI or Swagger definition in JSON or YAML. A resource for each path and method answers the
     /// definition's example
     #[arg(long, value_name = "FILE")]
     pub openapi: Option<PathBuf>,

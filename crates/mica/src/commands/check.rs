@@ -23,7 +23,7 @@ pub fn run(flags: &CheckFlags, paint: Paint) -> Result<Said> {
     let view = if flags.standalone { View::Standalone } else { View::Projects };
     let (mut sources, what) = if flags.stdin {
         let text = sources::decode(input()?);
-        Sources::unsaved(flags.path.as_deref(), &text.text, view)?
+        Sources::unsaved(flags.path.as_deref(), &text.text, &view)?
     } else {
         (Sources::find(&flags.paths, view)?, Checkable::Files)
     };

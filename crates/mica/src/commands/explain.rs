@@ -42,7 +42,8 @@ pub fn list(paint: Paint) -> Said {
     Said::done(out)
 }
 
-fn unknown(wanted: &str) -> anyhow::Error {
+/// That there is no such page, with what could be meant.
+pub fn unknown(wanted: &str) -> anyhow::Error {
     let near = similar(wanted);
     let hint = if near.is_empty() {
         String::new()

@@ -49,7 +49,7 @@ pub fn run(flags: &ExprFlags, paint: Paint) -> Result<Said> {
 }
 
 /// The text between `${` and `}`, when it stands in them.
-fn inner(text: &str) -> &str {
+pub fn inner(text: &str) -> &str {
     let trimmed = text.trim();
     trimmed.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).unwrap_or(text)
 }
@@ -58,8 +58,16 @@ fn context(file: &Path) -> Result<Context> {
     let shown = file.display();
     let text =
         std::fs::read_to_string(file).with_context(|| format!("the context {shown} cannot be read"))?;
-    let mut value: Value =
+    let value: Value =
         serde_json::from_str(&text).with_context(|| format!("the context {shown} is not JSON"))?;
+    context_of(value).with_context(|| format!("the context {shown} is no context"))
+}
+
+/// The context that a JSON object describes.
+///
+/// # Errors
+/// When it has other members than a context.
+pub fn context_of(mut value: Value) -> Result<Context> {
     // A body is text. People who write one by hand write JSON as it is.
     if let Some(payload) = value.get_mut("payload")
         && !payload.is_string()
@@ -68,16 +76,14 @@ fn context(file: &Path) -> Result<Context> {
         *payload = Value::String(payload.to_string());
     }
     serde_json::from_value(value).with_context(|| {
-        format!(
-            "the context {shown} is no context: it may have payload, content_type, vars, headers, syn, ax, func, reg, \
-             configs, namespaces, time_zone and now, and a variable is {{\"type\":\"int\",\"value\":1}}"
-        )
+        "it may have payload, content_type, vars, headers, syn, ax, func, reg, configs, namespaces, time_zone and now, and a \
+         variable is {\"type\":\"int\",\"value\":1}"
     })
 }
 
 /// A context that does not say what time it is has the time of the machine.
 #[allow(clippy::disallowed_methods, reason = "the binary is where the clock is read")]
-fn with_time(mut context: Context) -> Context {
+pub fn with_time(mut context: Context) -> Context {
     if context.now == 0 {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         context.now = i64::try_from(since.as_millis()).unwrap_or_default();
@@ -86,7 +92,7 @@ fn with_time(mut context: Context) -> Context {
 }
 
 /// What an evaluation gave, for programs.
-fn result(id: Option<&Value>, evaluation: &Evaluation) -> Value {
+pub fn result(id: Option<&Value>, evaluation: &Evaluation) -> Value {
     let value = matches!(evaluation.status, Status::Ok | Status::Null).then_some(&evaluation.string);
     let mut result = json!({
         "status": evaluation.status.word(),
@@ -107,7 +113,7 @@ fn result(id: Option<&Value>, evaluation: &Evaluation) -> Value {
 }
 
 /// What an evaluation gave, for people.
-fn told(text: &str, evaluation: &Evaluation, error: Option<&SyntaxError>, paint: Paint) -> String {
+pub fn told(text: &str, evaluation: &Evaluation, error: Option<&SyntaxError>, paint: Paint) -> String {
     let message = evaluation.message.as_deref().map(clean).unwrap_or_default();
     match evaluation.status {
         Status::Ok => {
@@ -140,20 +146,24 @@ fn told(text: &str, evaluation: &Evaluation, error: Option<&SyntaxError>, paint:
     }
 }
 
+/// What is wrong with an expression where such things are known.
+pub fn findings(text: &str, env: &Env) -> Vec<Diagnostic> {
+    let found = checker::check(text, env).into_iter();
+    let told = found.map(|one| Diagnostic {
+        code: Code(one.code),
+        class: one.class,
+        severity: one.severity,
+        span: one.span,
+        message: one.message,
+        fixes: one.fixes,
+    });
+    told.collect()
+}
+
 /// What is wrong with an expression, without running it.
 fn check(text: &str, sample: Option<&Context>, form: PlainForm, paint: Paint) -> Result<Said> {
     let env = sample.map_or_else(Env::default, Env::of_sample);
-    let found: Vec<Diagnostic> = checker::check(text, &env)
-        .into_iter()
-        .map(|one| Diagnostic {
-            code: Code(one.code),
-            class: one.class,
-            severity: one.severity,
-            span: one.span,
-            message: one.message,
-            fixes: one.fixes,
-        })
-        .collect();
+    let found = findings(text, &env);
     let mut counts = Counts::default();
     found.iter().for_each(|one| counts.add(one.severity));
     let kind = expr::parse(text).ok().map(|expression| checker::kind_of(&expression, &env).to_string());

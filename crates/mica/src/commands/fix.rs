@@ -28,9 +28,11 @@ use crate::sources::{self, Checkable, Checked, Sources, Target, View};
 pub use write::replace;
 
 /// What is repaired.
-struct Wanted {
-    extent: Extent,
-    codes: Vec<Code>,
+pub struct Wanted {
+    /// How much.
+    pub extent: Extent,
+    /// Only these, when there are any.
+    pub codes: Vec<Code>,
 }
 
 impl Wanted {
@@ -124,7 +126,10 @@ pub fn run(flags: &FixFlags, paint: Paint) -> Result<Said> {
 }
 
 /// The codes that were asked for.
-fn codes(names: &[String]) -> Result<Vec<Code>> {
+///
+/// # Errors
+/// When there is no such finding.
+pub fn codes(names: &[String]) -> Result<Vec<Code>> {
     let mut codes = Vec::new();
     for name in names.iter().flat_map(|names| names.split(',')).map(str::trim) {
         match pages::find(name) {
@@ -150,7 +155,27 @@ fn file(
         let why = if exact { "it changed meanwhile" } else { "it is not in UTF-8" };
         return Err(format!("{why}, so it was left alone"));
     }
-    let (repaired, left) = match &target.home {
+    let (repaired, left) = mend(sources, target, &checked.text, wanted, runtime)?;
+    let Repaired { text, applied, refused } = repaired;
+    if writes && text != *checked.text {
+        replace(&target.file, checked.text.as_bytes(), text.as_bytes())?;
+    }
+    let diff = diff(&checked.shown, &checked.text, &text);
+    Ok(Outcome { applied, refused, left, diff })
+}
+
+/// What a text becomes in its place, and what is left then. Nothing is written.
+///
+/// # Errors
+/// When the place has no project any more.
+pub fn mend(
+    sources: &mut Sources,
+    target: &Target,
+    text: &str,
+    wanted: &Wanted,
+    runtime: Option<Version>,
+) -> Result<(Repaired, Vec<Diagnostic>), String> {
+    match &target.home {
         Some((at, name)) => {
             let Some(project) = sources.projects.get_mut(*at) else {
                 return Err("it has no project".to_owned());
@@ -160,30 +185,24 @@ fn file(
                 project.borrow_mut().set(name.as_str(), text);
                 wanted.only(project.borrow().check_file(name))
             };
-            let repaired = repair(&checked.text, wanted.extent, look);
+            let repaired = repair(text, wanted.extent, look);
             // Files that are repaired later see what this one became.
             project.borrow_mut().set(name.as_str(), repaired.text.as_str());
             let left = project.borrow().check_file(name);
-            (repaired, left)
+            Ok((repaired, left))
         }
         None => {
             let setting = Setting { runtime, ..Setting::default() };
             let look = |text: &str| check::check(&Document::parse(text), setting);
-            let repaired = repair(&checked.text, wanted.extent, |text| wanted.only(look(text)));
+            let repaired = repair(text, wanted.extent, |text| wanted.only(look(text)));
             let left = look(&repaired.text);
-            (repaired, left)
+            Ok((repaired, left))
         }
-    };
-    let Repaired { text, applied, refused } = repaired;
-    if writes && text != *checked.text {
-        replace(&target.file, checked.text.as_bytes(), text.as_bytes())?;
     }
-    let diff = diff(&checked.shown, &checked.text, &text);
-    Ok(Outcome { applied, refused, left, diff })
 }
 
 /// The change as a unified diff that `git apply` and `patch -p1` take.
-fn diff(path: &str, before: &str, after: &str) -> String {
+pub fn diff(path: &str, before: &str, after: &str) -> String {
     if before == after {
         return String::new();
     }

@@ -1,6 +1,6 @@
 //! `mica knowledge`: the references that the agent reads, for people and for other programs.
 
-mod export;
+pub mod export;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
@@ -63,7 +63,8 @@ fn list(version: Option<Version>, form: PlainForm, paint: Paint) -> Result<Said>
     }))
 }
 
-fn as_json(one: &Reference) -> Value {
+/// A reference for programs: what it is, without its text.
+pub fn as_json(one: &Reference) -> Value {
     let sections: Vec<Value> = one
         .sections
         .iter()
@@ -149,7 +150,8 @@ fn search(
     Ok(Said { out, err: String::new(), exit })
 }
 
-fn found(query: &str, hits: &Hits) -> Value {
+/// What a search found, for programs.
+pub fn found(query: &str, hits: &Hits) -> Value {
     let listed: Vec<Value> = hits
         .hits
         .iter()

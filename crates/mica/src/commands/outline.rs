@@ -44,7 +44,8 @@ fn as_text(item: &Item, source: &str, lines: &Lines, paint: Paint) -> String {
     format!("{line}  {:indent$}{element}{detail}\n", "")
 }
 
-fn as_json(item: &Item, source: &str, lines: &Lines) -> Value {
+/// An item for programs.
+pub fn as_json(item: &Item, source: &str, lines: &Lines) -> Value {
     let place = |span| {
         let Region { line, column, end_line, end_column } = Region::of(source, lines, span);
         json!({ "line": line, "column": column, "endLine": end_line, "endColumn": end_column })

@@ -11,7 +11,7 @@ use mica_agent::Tool;
 use synapse_lang::model::Version;
 
 pub use load::LoadContextReference;
-pub use search::SearchReferences;
+pub use search::{SearchReferences, shown};
 
 /// Tells the runtime of the project as it is now, when it is known. It is asked at every call, because the file that says
 /// it can change while a session lasts.

@@ -1,7 +1,7 @@
 //! What an OpenAPI definition says that an API artifact needs: a context, and for each path and method its parameters and
 //! an example of the answer.
 //!
-//! OpenAPI 3 and Swagger 2 are read, as JSON. References within the file are followed; others are left alone.
+//! OpenAPI 3 and Swagger 2 are read, as JSON or as YAML. References within the file are followed; others are left alone.
 
 use std::collections::HashMap;
 
@@ -103,12 +103,16 @@ pub struct ApiOperation {
 /// Why a definition cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenApiError {
-    /// It is YAML, or nothing at all.
-    #[error(
-        "the definition is not JSON ({reason}); YAML is not read: convert it first, for example with `yq -o=json api.yaml > api.json`"
-    )]
+    /// It begins like JSON, and is not.
+    #[error("the definition is not JSON: {reason}")]
     NotJson {
-        /// What is wrong.
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// It is neither JSON nor YAML.
+    #[error("the definition is not YAML: {reason}")]
+    NotYaml {
+        /// What is wrong, and where.
         reason: String,
     },
     /// It is too large.
@@ -135,8 +139,7 @@ impl OpenApi {
             return Err(OpenApiError::TooLarge { size: text.len() });
         }
         let text = text.trim_start_matches('\u{feff}');
-        let whole: Value = serde_json::from_str(text)
-            .map_err(|error| OpenApiError::NotJson { reason: error.to_string() })?;
+        let whole = parsed(text)?;
         if whole.get("openapi").is_none() && whole.get("swagger").is_none() {
             return Err(OpenApiError::NotOpenApi);
         }
@@ -181,6 +184,25 @@ impl OpenApi {
         api.operations.sort_by_cached_key(|one| openness(&one.template));
         if api.operations.is_empty() { Err(OpenApiError::Empty) } else { Ok(api) }
     }
+}
+
+/// The definition as a tree. What begins like JSON is held to JSON, whose errors are clearer; all else is YAML, where
+/// anchors are followed and everything that could grow is bounded.
+fn parsed(text: &str) -> Result<Value, OpenApiError> {
+    if text.trim_start().starts_with('{') {
+        return serde_json::from_str(text)
+            .map_err(|error| OpenApiError::NotJson { reason: error.to_string() });
+    }
+    serde_saphyr::from_str(text).map_err(|error| {
+        let reason = error.without_snippet().to_string();
+        // What a programmer could set is nothing to whoever wrote the definition.
+        let reason = reason
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .replace(", set DuplicateKeyPolicy in Options if acceptable", "");
+        OpenApiError::NotYaml { reason }
+    })
 }
 
 fn read_operation(

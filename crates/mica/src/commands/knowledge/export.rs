@@ -23,7 +23,8 @@ pub fn run(folder: &Path, force: bool) -> Result<Said> {
     if folder.exists() && !folder.is_dir() {
         bail!("{shown} is no folder");
     }
-    let mut files = vec![("llms.txt".to_owned(), list())];
+    let mut files =
+        vec![("llms.txt".to_owned(), format!("{}\n{MARK}\n", list(|one| format!("{}.md", one.name))))];
     files.extend(Library::builtin().references().iter().map(|one| (format!("{}.md", one.name), page(one))));
     if !force {
         let foreign = foreign(folder, &files)?;
@@ -69,23 +70,16 @@ fn page(reference: &Reference) -> String {
     format!("{title}\n\n> {}{runtimes}\n{body}\n{MARK}\n", reference.description)
 }
 
-/// The list of all, in the form of llms.txt.
-fn list() -> String {
+/// The list of all, in the form of llms.txt. `link` says where each is.
+pub fn list(link: impl Fn(&Reference) -> String) -> String {
     let mut out =
         "# Synapse and WSO2 Micro Integrator: references\n\n> What the language and the runtime do, with \
                    examples that are verified by an evaluator and a checker.\n\n## References\n\n"
             .to_owned();
     for one in Library::builtin().references() {
-        let _ = writeln!(
-            out,
-            "- [{}]({}.md): {} ({} tokens)",
-            one.title,
-            one.name,
-            one.description,
-            one.tokens()
-        );
+        let _ =
+            writeln!(out, "- [{}]({}): {} ({} tokens)", one.title, link(one), one.description, one.tokens());
     }
-    let _ = write!(out, "\n{MARK}\n");
     out
 }
 

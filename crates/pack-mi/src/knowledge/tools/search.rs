@@ -72,8 +72,8 @@ impl Tool for SearchReferences {
     }
 }
 
-/// The hits as text. A place or a header that the hit before has too is not repeated.
-pub(crate) fn shown(query: &str, hits: &Hits) -> String {
+/// The hits as text, as models read them. A place or a header that the hit before has too is not repeated.
+pub fn shown(query: &str, hits: &Hits) -> String {
     let mut out = String::new();
     let mut before: Option<&Hit> = None;
     for hit in &hits.hits {

@@ -36,6 +36,52 @@ fn paths_and_methods_are_operations() {
 }
 
 #[test]
+fn yaml_says_the_same_as_json() {
+    let api = OpenApi::read(
+        "# Orders\nopenapi: 3.0.3\ninfo: {title: Pet Store, version: 1.0}\nservers:\n  - url: https://a.example/v1\n\
+         components:\n  examples:\n    one: &one {id: 1, name: 'yes', open: true, when: 2026-01-02}\npaths:\n  /pets/{id}:\n    get:\n      \
+         summary: >-\n        Gives\n        a pet\n      parameters:\n        - {name: id, in: path, required: true, schema: {type: integer}}\n      \
+         responses:\n        200:\n          description: ok\n          content:\n            application/json:\n              example: *one\n",
+    )
+    .unwrap();
+    assert_eq!((api.name.as_str(), api.context.as_str()), ("PetStore", "/v1"));
+    let one = &api.operations[0];
+    assert_eq!((one.method.as_str(), one.template.as_str(), one.status), ("GET", "/pets/{id}", 200));
+    assert_eq!(one.summary, "Gives a pet");
+    assert_eq!(one.example, Some(json!({ "id": 1, "name": "yes", "open": true, "when": "2026-01-02" })));
+}
+
+#[test]
+fn errors_of_yaml_name_the_line() {
+    let told: Vec<String> = [
+        "openapi: 3.0.0\npaths:\n  /a: [\n",
+        "openapi: 3.0.0\ninfo: {title: a\npaths: {}\n",
+        "openapi: 3.0.0\n\tpaths: {}\n",
+        "openapi: 3.0.0\nopenapi: 3.0.1\n",
+    ]
+    .iter()
+    .map(|text| OpenApi::read(text).unwrap_err().to_string().replace("the definition is not YAML: ", ""))
+    .collect();
+    assert_eq!(
+        told,
+        [
+            "unclosed bracket '[' at line 3, column 7",
+            "while parsing a flow mapping, did not find expected ',' or '}' at line 3, column 6",
+            "while scanning a plain scalar, found a tab at line 1, column 10",
+            "duplicate mapping key: openapi at line 2, column 1",
+        ]
+    );
+    assert_eq!(OpenApi::read("just words").unwrap_err(), OpenApiError::NotOpenApi);
+    // Anchors that would grow without end.
+    let mut bomb = "openapi: 3.0.0\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for at in 1..9 {
+        let many = vec![format!("*a{}", at - 1); 10].join(",");
+        bomb.push_str(&format!("a{at}: &a{at} [{many}]\n"));
+    }
+    assert!(matches!(OpenApi::read(&bomb), Err(OpenApiError::NotYaml { .. })));
+}
+
+#[test]
 fn the_older_generation_is_read() {
     let api = OpenApi::read(
         r#"{"swagger":"2.0","info":{"title":"2 orders"},"basePath":"/shop/","paths":{"/orders":{"get":{"parameters":[
@@ -154,8 +200,8 @@ fn names_and_templates_are_such_as_files_and_requests_have() {
 #[test]
 fn what_is_no_definition_is_refused() {
     for (text, expect) in [
-        ("openapi: 3.0.0\ninfo: {}", "the definition is not JSON"),
-        ("", "the definition is not JSON"),
+        ("openapi: 3.0.0\ninfo: {}", "the definition has no path"),
+        ("", "this is no OpenAPI definition"),
         ("{}", "this is no OpenAPI definition"),
         ("{\"openapi\":\"3.0.0\",\"paths\":{}}", "the definition has no path"),
         (
