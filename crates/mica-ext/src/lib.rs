@@ -10,6 +10,7 @@
 pub mod concern;
 pub mod extensions;
 pub mod registry;
+pub mod script;
 pub mod world;
 
 pub use concern::{Command, Guard, Guarded, Input, Lifecycle, Moment, Prompting, Shortcut, Typed, Window};
