@@ -120,9 +120,14 @@ async fn one_that_does_not_load_is_told_with_its_place_and_the_others_work() {
     user(&stage, "broken.ts", "export default (api) => {\n  api.on('tool_call', (;\n};\n");
     user(&stage, "empty.ts", "export const a = 1;\n");
     let ran = runs(&stage, &["-p", "count"]).await;
-    assert!(ran.err.contains("extension broken is not used: ") && ran.err.contains("line 2, column"), "{}", ran.err);
     assert!(
-        ran.err.contains("extension empty is not used: ") && ran.err.contains("export a function as its default"),
+        ran.err.contains("extension broken is not used: ") && ran.err.contains("line 2, column"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.err.contains("extension empty is not used: ")
+            && ran.err.contains("export a function as its default"),
         "{}",
         ran.err
     );
@@ -131,9 +136,11 @@ async fn one_that_does_not_load_is_told_with_its_place_and_the_others_work() {
 
 #[tokio::test]
 async fn an_extension_that_is_named_is_used_for_that_run() {
-    let scenario = Scenario::new().turn(writes("b.txt", "x")).turn(done()).turn(writes("b.txt", "x")).turn(done());
+    let scenario =
+        Scenario::new().turn(writes("b.txt", "x")).turn(done()).turn(writes("b.txt", "x")).turn(done());
     let stage = Stage::new(scenario).await;
-    let block = "export default (api) => { api.on('tool_call', () => ({ block: true, reason: 'not today' })); };\n";
+    let block =
+        "export default (api) => { api.on('tool_call', () => ({ block: true, reason: 'not today' })); };\n";
     put(stage.project().join("tools/no.ts"), block);
     let ran = runs(&stage, &["-p", "write", "--yes", "--extension", "tools/no.ts"]).await;
     assert!(results(&stage)[0].contains("not today"), "{}{:?}", ran.err, results(&stage));
@@ -186,13 +193,18 @@ async fn what_is_added_to_a_prompt_rides_at_its_end() {
     runs(&stage, &["-p", "what now?"]).await;
     let first = stage.server.captured()[0].json["messages"].clone();
     let said = text(&first.as_array().unwrap().last().unwrap()["content"]);
-    assert!(said.starts_with("what now?") && said.contains("<section id=\"extension season\">\nIt is winter. 9\n"), "{said}");
+    assert!(
+        said.starts_with("what now?")
+            && said.contains("<section id=\"extension-season\">\nIt is winter. 9\n"),
+        "{said}"
+    );
     let system = first[0].to_string();
     assert!(!system.contains("winter"), "{system}");
     // The same again is not said again: it is still there.
     runs(&stage, &["-p", "what then?", "--continue"]).await;
     let again = stage.server.captured()[1].json["messages"].clone();
-    let texts: Vec<String> = again.as_array().unwrap().iter().map(|message| text(&message["content"])).collect();
+    let texts: Vec<String> =
+        again.as_array().unwrap().iter().map(|message| text(&message["content"])).collect();
     assert_eq!(texts.iter().filter(|text| text.contains("It is winter. 9")).count(), 1, "{texts:?}");
     assert!(texts.last().unwrap().contains("It is winter. 10"), "{texts:?}");
 }

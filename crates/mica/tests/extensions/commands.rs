@@ -12,12 +12,15 @@ async fn extensions_are_listed_with_what_became_of_them() {
     user(&stage, "broken.ts", "export default 3;\n");
     project(&stage, "theirs.ts", "export default () => {};\n");
     stage.does(&["ext", "disable", "custom-tool"]).await;
-    let listed: Value = serde_json::from_str(&stage.does(&["ext", "list", "--format", "json"]).await).unwrap();
+    let listed: Value =
+        serde_json::from_str(&stage.does(&["ext", "list", "--format", "json"]).await).unwrap();
     let rows: Vec<(&str, &str, &str)> = listed
         .as_array()
         .unwrap()
         .iter()
-        .map(|row| (row["name"].as_str().unwrap(), row["where"].as_str().unwrap(), row["state"].as_str().unwrap()))
+        .map(|row| {
+            (row["name"].as_str().unwrap(), row["where"].as_str().unwrap(), row["state"].as_str().unwrap())
+        })
         .collect();
     assert_eq!(
         rows,
@@ -38,7 +41,10 @@ async fn extensions_are_listed_with_what_became_of_them() {
     stage.does(&["ext", "allow", "audit-log", "--revoke"]).await;
     assert!(stage.does(&["ext", "list"]).await.contains("asks for storage; allowed: nothing; "));
     let unknown = stage.fails(&["ext", "allow", "nope"]).await;
-    assert!(unknown.contains("there is no extension \"nope\"; there are audit-log, broken.ts"), "{unknown}");
+    assert!(
+        unknown.contains("there is no extension \"nope\"; there are audit-log, broken, custom-tool, theirs"),
+        "{unknown}"
+    );
     let theirs = stage.fails(&["ext", "allow", "theirs"]).await;
     assert!(theirs.contains("`mica trust` trusts it"), "{theirs}");
 }
@@ -65,9 +71,16 @@ async fn the_starter_loads_and_mistakes_are_told_with_their_place() {
         let path = put(stage.project().join("bad.ts"), source);
         let ran = stage.mica(&["ext", "check", path.to_str().unwrap()]).await;
         assert_eq!(ran.code, Some(1), "{source}: {}{}", ran.out, ran.err);
-        assert!(ran.out.starts_with("bad does not load: ") && ran.out.contains(expect), "{source}: {}", ran.out);
+        assert!(
+            ran.out.starts_with("bad does not load: ") && ran.out.contains(expect),
+            "{source}: {}",
+            ran.out
+        );
     }
-    let path = put(stage.project().join("bad.ts"), "// @mica-extension {\"permissions\": [\"root\"]}\nexport default 1;\n");
+    let path = put(
+        stage.project().join("bad.ts"),
+        "// @mica-extension {\"permissions\": [\"root\"]}\nexport default 1;\n",
+    );
     let told = stage.fails(&["ext", "check", path.to_str().unwrap()]).await;
     assert!(told.contains("there is no permission \"root\""), "{told}");
 }

@@ -22,8 +22,12 @@ async fn guardrails_refuse_where_nobody_can_be_asked_and_log_what_ran() {
 #[tokio::test]
 async fn the_audit_log_is_kept_in_the_session_and_beyond_it() {
     let reads = |path: &str| Turn::new().call("file_read", json!({ "path": path }));
-    let scenario =
-        Scenario::new().turn(reads("a.txt")).turn(reads("gone.txt")).turn(done()).turn(reads("a.txt")).turn(done());
+    let scenario = Scenario::new()
+        .turn(reads("a.txt"))
+        .turn(reads("gone.txt"))
+        .turn(done())
+        .turn(reads("a.txt"))
+        .turn(done());
     let stage = Stage::new(scenario).await;
     example(&stage, "audit-log");
     stage.does(&["ext", "allow", "audit-log"]).await;
@@ -59,7 +63,8 @@ async fn git_keeps_the_tree_before_the_first_change_of_a_run() {
     let scenario = Scenario::new().turn(writes("b.txt", "x")).turn(writes("c.txt", "x")).turn(done());
     let stage = Stage::new(scenario).await;
     let git = |arguments: &[&str]| {
-        let ran = std::process::Command::new("git").args(arguments).current_dir(stage.project()).output().unwrap();
+        let ran =
+            std::process::Command::new("git").args(arguments).current_dir(stage.project()).output().unwrap();
         assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
         String::from_utf8(ran.stdout).unwrap()
     };
@@ -83,7 +88,7 @@ async fn a_tool_of_an_extension_is_among_the_tools_and_works() {
     let counts = json!({ "text": "three small words", "longest": 2 });
     let scenario = Scenario::new()
         .turn(Turn::new().call("count_words", counts))
-        .turn(Turn::new().call("count_words", json!({ "text": 3 })))
+        .turn(Turn::new().call("count_words", json!({ "longest": 2 })))
         .turn(done());
     let stage = Stage::new(scenario).await;
     example(&stage, "custom-tool");
@@ -105,6 +110,10 @@ async fn what_is_typed_is_expanded() {
         let messages = captured[request].json["messages"].as_array().unwrap().clone();
         text(&messages.last().unwrap()["content"])
     };
-    assert!(said(0).starts_with("Write tests for the parser. Run them, and repair what they find."), "{}", said(0));
+    assert!(
+        said(0).starts_with("Write tests for the parser. Run them, and repair what they find."),
+        "{}",
+        said(0)
+    );
     assert!(said(1).starts_with("/etc is a folder"), "{}", said(1));
 }

@@ -40,7 +40,10 @@ async fn statuses_and_commands_and_extensions_are_told() {
     let ran = pipe.ask(json!({ "method": "command", "name": "audit" })).await;
     assert_eq!(ran["result"]["text"], "in all sessions: nothing");
     let unknown = pipe.ask(json!({ "method": "command", "name": "nope" })).await;
-    assert!(unknown["error"]["message"].as_str().unwrap().contains("there is no command \"nope\""), "{unknown}");
+    assert!(
+        unknown["error"]["message"].as_str().unwrap().contains("there is no command \"nope\""),
+        "{unknown}"
+    );
     // What is typed is taken the same way.
     let handled = pipe.ask(json!({ "method": "prompt", "text": "/audit" })).await["result"].clone();
     assert_eq!(handled, json!({ "outcome": "handled", "text": "in all sessions: nothing" }));

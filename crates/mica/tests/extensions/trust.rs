@@ -2,8 +2,7 @@
 
 use super::*;
 
-const BLOCK: &str =
-    "export default (api) => { api.on('tool_call', () => ({ block: true, reason: 'the project says no' })); };\n";
+const BLOCK: &str = "export default (api) => { api.on('tool_call', () => ({ block: true, reason: 'the project says no' })); };\n";
 
 #[tokio::test]
 async fn a_projects_extension_counts_only_as_it_was_trusted() {
@@ -20,9 +19,12 @@ async fn a_projects_extension_counts_only_as_it_was_trusted() {
     assert!(ran.err.contains(unused), "{}", ran.err);
     assert!(stage.project().join("b.txt").exists());
     let listed = stage.does(&["trust", "--list"]).await;
-    assert!(listed.starts_with("extension .mica/extensions/no.ts (107 bytes): not trusted\n\n    export default"), "{listed}");
+    assert!(
+        listed.starts_with("extension .mica/extensions/no.ts (106 bytes): not trusted\n\n    export default"),
+        "{listed}"
+    );
     stage.does(&["trust"]).await;
-    assert!(stage.does(&["trust", "--list"]).await.contains("(107 bytes): trusted\n"));
+    assert!(stage.does(&["trust", "--list"]).await.contains("(106 bytes): trusted\n"));
     let ran = runs(&stage, write).await;
     assert!(!ran.err.contains("not trusted"), "{}", ran.err);
     assert!(results(&stage)[0].contains("the project says no"), "{:?}", results(&stage));
@@ -57,7 +59,11 @@ async fn what_the_agent_writes_is_not_used_until_somebody_trusts_it() {
     assert!(stage.project().join(".mica/extensions/evil.ts").exists());
     assert!(!stage.project().join(".mica/extensions/other.ts").exists());
     let ran = runs(&stage, &["-p", "go on", "--yes"]).await;
-    assert!(ran.err.contains("not used, because it is not trusted: extension .mica/extensions/evil.ts"), "{}", ran.err);
+    assert!(
+        ran.err.contains("not used, because it is not trusted: extension .mica/extensions/evil.ts"),
+        "{}",
+        ran.err
+    );
     let last = stage.server.captured().len() - 1;
     assert!(!tools(&stage, last).contains(&"evil".to_owned()));
     let listed = stage.does(&["ext", "list"]).await;
