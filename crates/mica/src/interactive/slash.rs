@@ -100,16 +100,16 @@ pub async fn meanwhile(work: &Work, command: &str) -> String {
     }
 }
 
-/// Whether a line that is typed while the agent works is a command. A path, for example, is something to say.
+/// Whether a line is a command of the program itself. Those of extensions are theirs; a path, for example, is something to say.
 pub fn is_command(line: &str) -> bool {
     let name = line.trim().strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
-/// Whether a command is one that an extension brings. The program's own come first.
-pub fn is_of_extension(work: &Work, command: &str) -> bool {
-    let (name, _) = split(command);
-    !COMMANDS.contains(&name) && work.extensions().commands().iter().any(|known| known.name == name)
+/// What is said to a command that nobody has.
+pub fn unknown(line: &str) -> String {
+    let (name, _) = split(line.trim_start_matches('/'));
+    format!("there is no command /{name}; /help lists them")
 }
 
 const COMMANDS: [&str; 24] = [
@@ -179,7 +179,7 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
             Err(error) => format!("{error:#}"),
         },
         "session" => work.place(),
-        other => format!("there is no command /{other}; /help lists them"),
+        other => unknown(other),
     }
 }
 
