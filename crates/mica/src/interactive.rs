@@ -90,6 +90,9 @@ pub async fn run(
     let choice = work.choice();
     let mode = work.mode.get().name();
     println!("mica  {} at {}  ({mode} mode; /help)", choice.model.name, choice.endpoint.name);
+    for clash in slash::clashes(work) {
+        printer.say("…", &clash);
+    }
     // What a subagent in the background asks when the run ends is asked again with the next one.
     let mut left: Option<Question> = None;
     // A run that was waiting for this person goes on with their answers.

@@ -106,6 +106,23 @@ pub fn is_command(line: &str) -> bool {
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
+/// What extensions bring that cannot be had here.
+pub fn clashes(work: &Work) -> Vec<String> {
+    let commands =
+        work.extensions().commands().into_iter().filter(|command| COMMANDS.contains(&&*command.name));
+    let commands = commands.map(|command| {
+        format!(
+            "extension {}: its command /{} is not used: mica has one of this name",
+            command.extension, command.name
+        )
+    });
+    let keys = work.extensions().shortcuts().into_iter();
+    let keys = keys.map(|key| {
+        format!("extension {}: its key {} is not bound: keys are not, here", key.extension, key.key)
+    });
+    commands.chain(keys).collect()
+}
+
 /// What is said to a command that nobody has.
 pub fn unknown(line: &str) -> String {
     let (name, _) = split(line.trim_start_matches('/'));
