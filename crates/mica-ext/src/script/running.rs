@@ -85,7 +85,7 @@ impl Script {
             }
         };
         let household =
-            Household { limits, host: host::functions(powers), code: BOOTSTRAP, trouble: Box::new(trouble) };
+            Household { limits, host: host::functions(&powers), code: BOOTSTRAP, trouble: Box::new(trouble) };
         let resident = Resident::new(household, bundle.resolver())?;
         Ok(Self { name, resident, calls, next: AtomicU64::new(1), health, world })
     }

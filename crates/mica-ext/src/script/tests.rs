@@ -24,7 +24,7 @@ fn given_back(change: impl FnOnce(&mut Vec<Value>)) -> Result<Vec<String>, Strin
     let given = conversation();
     let mut told: Vec<Value> = given.iter().map(wire::message).collect();
     change(&mut told);
-    let back = wire::messages(&given, told)?;
+    let back = wire::messages(&given, &told)?;
     Ok(back
         .iter()
         .map(|message| match message {
