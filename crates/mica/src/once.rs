@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use mica_agent::{Decision, Decisions, Hooks, Listener, Outcome, Preview};
 use mica_ai::Message;
+use mica_ext::World as _;
 use serde_json::json;
 
 use crate::cli::{Output, RunFlags};
@@ -76,7 +77,13 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     let said = loop {
         tokio::select! {
             said = &mut running => break said?,
-            _ = tokio::signal::ctrl_c() => work.agent.abort(),
+            // A run says itself that it was stopped. What an extension does for a person is not waited for any more.
+            _ = tokio::signal::ctrl_c() => {
+                if work.loading.around.is_idle() {
+                    return Ok(Exit::Aborted);
+                }
+                work.agent.abort();
+            }
         }
     };
     let outcome = match said {

@@ -497,13 +497,13 @@ impl Desk<'_> {
                 return;
             }
             Method::Steer { text, context, id } => {
-                return self.say(id, text, context, |agent, text| agent.steer(text)).await;
+                return self.say(id, text, context, Agent::steer).await;
             }
             Method::FollowUp { text, context, id } => {
-                return self.say(id, text, context, |agent, text| agent.follow_up(text)).await;
+                return self.say(id, text, context, Agent::follow_up).await;
             }
             Method::Interrupt { text, context, id } => {
-                return self.say(id, text, context, |agent, text| agent.interrupt(text)).await;
+                return self.say(id, text, context, Agent::interrupt).await;
             }
             Method::Abort { id } => {
                 work.agent.abort();

@@ -134,7 +134,7 @@ impl Matter {
         };
         match self {
             Self::Trust(parts) => {
-                parts.iter().for_each(|part| show(&part.line(&surroundings.folder), &part.text))
+                parts.iter().for_each(|part| show(&part.line(&surroundings.folder), &part.text));
             }
             Self::Allow { path, text, .. } => show(&path.display().to_string(), text),
         }

@@ -152,12 +152,11 @@ impl Row {
         let name = &self.name;
         match &self.state {
             State::Failed(why) => Some(format!("extension {name} is not used: {}", plain_lines(why))),
-            State::Untrusted => None,
             State::Loaded if !self.missing.is_empty() => Some(format!(
                 "extension {name} asks for {}, which you have not allowed: `mica ext allow {name}`",
                 self.missing.join(", ")
             )),
-            State::Loaded | State::Disabled => None,
+            State::Loaded | State::Disabled | State::Untrusted => None,
         }
     }
 }
@@ -191,7 +190,7 @@ pub fn text(rows: &[Row]) -> String {
         match &row.state {
             State::Failed(why) => more(plain_lines(why)),
             State::Untrusted => {
-                more("not trusted as it is: `mica trust --list` shows it, `mica trust` trusts it".to_owned())
+                more("not trusted as it is: `mica trust --list` shows it, `mica trust` trusts it".to_owned());
             }
             State::Disabled => more(format!("`mica ext enable {name}` turns it on")),
             State::Loaded => {}
@@ -236,7 +235,7 @@ pub fn news(before: Option<&[Row]>, now: &[Row]) -> Vec<String> {
                 told.push(format!("extension {} changed, and is loaded anew", row.name));
             }
             (None, Some(_)) => {
-                told.push(format!("extension {} changed, and is {}", row.name, row.state.word()))
+                told.push(format!("extension {} changed, and is {}", row.name, row.state.word()));
             }
         }
     }

@@ -308,6 +308,13 @@ impl World for Around {
 
     fn send_message(&self, by: &str, message: Outgoing) -> Result<(), Refusal> {
         use mica_ext::world::{Deliver, Voice};
+        if message.display {
+            for content in &message.content {
+                if let Content::Text { text } = content {
+                    self.screen.notify(by, text, Severity::Info);
+                }
+            }
+        }
         let content: Vec<Content> = match message.voice {
             Voice::User => message.content,
             Voice::Extension => {
@@ -319,18 +326,10 @@ impl World for Around {
                 message.content.into_iter().map(said).collect()
             }
         };
-        if message.display {
-            for content in &content {
-                if let Content::Text { text } = content {
-                    self.screen.notify(by, text, Severity::Info);
-                }
-            }
-        }
         let idle = self.idle.load(Ordering::SeqCst);
         let full = |_| Refusal::failed("too many messages wait already");
         let user = || mica_ai::User { id: mica_ai::id::MessageId::fresh(), content: content.clone() };
         match message.deliver {
-            Deliver::NextTurn => {}
             Deliver::Steer if !idle => return self.agent()?.steer(user()).map_err(full),
             Deliver::FollowUp if !idle => return self.agent()?.follow_up(user()).map_err(full),
             Deliver::Steer | Deliver::FollowUp if message.trigger => {
@@ -341,7 +340,7 @@ impl World for Around {
                 now.begins.push(content);
                 return Ok(());
             }
-            Deliver::Steer | Deliver::FollowUp => {}
+            Deliver::Steer | Deliver::FollowUp | Deliver::NextTurn => {}
         }
         let mut now = self.now();
         if now.next.len() >= WAITING {
@@ -355,7 +354,7 @@ impl World for Around {
         let keeper = self.keeper.as_ref().ok_or(Refusal::Unavailable { what: "session" })?;
         let value = json!({ "type": custom_type, "data": data });
         let body = Body::Custom { custom: format!("{ENTRY}{by}"), value };
-        keeper.append_aside(body).await.map(|id| id.unwrap_or_default()).map_err(Refusal::failed)
+        keeper.append_aside(body).await.map(Option::unwrap_or_default).map_err(Refusal::failed)
     }
 
     async fn entries(&self, by: &str) -> Result<Vec<Kept>, Refusal> {

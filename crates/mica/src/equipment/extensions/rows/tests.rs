@@ -29,11 +29,19 @@ fn only_what_changed_is_told() {
         &["extension a is not used: line 1\nno"],
     );
     let a = loaded("a", "1");
-    check(&[a.clone()], &[a.clone()], &[]);
-    check(&[a.clone()], &[loaded("a", "2")], &["extension a changed, and is loaded anew"]);
-    check(&[a.clone()], &[a.clone(), loaded("b", "1")], &["extension b is new: judges calls; commands /a"]);
-    check(&[a.clone()], &[], &["extension a is gone"]);
-    check(&[a.clone()], &[row("a", State::Untrusted, "2")], &["extension a changed, and is untrusted"]);
+    check(std::slice::from_ref(&a), std::slice::from_ref(&a), &[]);
+    check(std::slice::from_ref(&a), &[loaded("a", "2")], &["extension a changed, and is loaded anew"]);
+    check(
+        std::slice::from_ref(&a),
+        &[a.clone(), loaded("b", "1")],
+        &["extension b is new: judges calls; commands /a"],
+    );
+    check(std::slice::from_ref(&a), &[], &["extension a is gone"]);
+    check(
+        std::slice::from_ref(&a),
+        &[row("a", State::Untrusted, "2")],
+        &["extension a changed, and is untrusted"],
+    );
     let asking =
         Row { asks: vec!["storage".to_owned()], missing: vec!["storage".to_owned()], ..loaded("a", "1") };
     first(&[asking], &["extension a asks for storage, which you have not allowed: `mica ext allow a`"]);
