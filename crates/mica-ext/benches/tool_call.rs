@@ -108,46 +108,49 @@ async fn nothing() -> bool {
     free
 }
 
-/// One scripted handler, against a compiled one.
+/// One scripted handler, that answers at once or with a promise, against a compiled one and the hand-off alone.
 async fn scripted() -> bool {
-    let source = r#"
-        export default (api: any) => {
-            api.on("tool_call", (event: any) => {
-                if (event.toolName === "shell" && /rm\s+-rf/.test(event.input.command)) return { block: true, reason: "no" };
-            });
-        };"#;
-    let bundle = Bundle::of_source("bench", source).unwrap();
-    let scripted = script::load(&bundle, Setting::new(Arc::new(NoWorld))).await.unwrap();
-    let scripted = Extensions::new(vec![scripted]);
+    let (at_once, awaited) = (handler("").await, handler("async ").await);
     let registry = Registry { guards: vec![Arc::new(Compiled)], ..Registry::default() };
     let compiled = Extensions::new(vec![Extension::new("bench", Origin::Compiled, registry)]);
-    // Who goes first alternates, so that neither always finds the caches warm.
-    gated(&scripted, WARM).await;
-    gated(&compiled, WARM).await;
-    let (mut ours, mut floor, mut hop) = (Vec::new(), Vec::new(), Vec::new());
+    let mut times: [Vec<Duration>; 4] = Default::default();
+    for extensions in [&at_once, &awaited, &compiled] {
+        gated(extensions, WARM).await;
+    }
+    // In turns, so that whatever else the machine does meets all of them.
     for _ in 0..CALLS / 100 {
-        ours.extend(gated(&scripted, 100).await.0);
-        floor.extend(gated(&compiled, 100).await.0);
-        hop.extend(hops(100).await);
+        for (times, extensions) in times.iter_mut().zip([&at_once, &awaited, &compiled]) {
+            times.extend(gated(extensions, 100).await.0);
+        }
+        times[3].extend(hops(100).await);
     }
     let micros = |time: Duration| time.as_secs_f64() * 1e6;
     println!(
-        "{:<44} {:>9} {:>9} {:>9} {:>7}",
-        "a call through the gate, µs", "script", "compiled", "hand-off", "ratio"
+        "{:<30} {:>9} {:>9} {:>9} {:>9} {:>16}",
+        "a call through the gate, µs", "script", "async", "compiled", "hand-off", "script/hand-off"
     );
     for percent in [50, 95] {
-        let (ours, floor, hop) = (at(&mut ours, percent), at(&mut floor, percent), at(&mut hop, percent));
-        let ratio = micros(ours) / micros(hop);
-        println!(
-            "p{percent:<43} {:>9.1} {:>9.1} {:>9.1} {ratio:>7.2}",
-            micros(ours),
-            micros(floor),
-            micros(hop)
-        );
+        let [script, waiting, compiled, hop] = times.each_mut().map(|times| micros(at(times, percent)));
+        let ratio = script / hop;
+        println!("p{percent:<29} {script:>9.1} {waiting:>9.1} {compiled:>9.1} {hop:>9.1} {ratio:>16.2}");
     }
-    let p50 = at(&mut ours, 50);
+    let p50 = at(&mut times[0], 50).max(at(&mut times[1], 50));
     println!("p50 {:.1} µs, bar {} µs: {}", micros(p50), BAR.as_micros(), verdict(p50 <= BAR));
     p50 <= BAR
+}
+
+/// An extension with one handler.
+async fn handler(kind: &str) -> Extensions {
+    let source = format!(
+        r#"export default (api: any) => {{
+            api.on("tool_call", {kind}(event: any) => {{
+                if (event.toolName === "shell" && /rm\s+-rf/.test(event.input.command)) return {{ block: true, reason: "no" }};
+            }});
+        }};"#
+    );
+    let bundle = Bundle::of_source("bench", &source).unwrap();
+    let loaded = script::load(&bundle, Setting::new(Arc::new(NoWorld))).await.unwrap();
+    Extensions::new(vec![loaded])
 }
 
 /// The floor of anything that is asked of a thread of its own: a question there and an answer back.

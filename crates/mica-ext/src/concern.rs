@@ -35,6 +35,13 @@ pub enum Guarded {
         /// All arguments.
         args: Args,
     },
+    /// It should run with these arguments, and a person decides: they see it as it would run.
+    ChangeAndAsk {
+        /// All arguments.
+        args: Args,
+        /// Why they are asked.
+        reason: String,
+    },
 }
 
 /// Judges calls, and may change what they came to.

@@ -11,6 +11,7 @@ mod asking;
 mod hooks;
 mod listening;
 mod notices;
+mod summarising;
 mod tools;
 mod typing;
 
@@ -215,9 +216,11 @@ impl Extensions {
         made
     }
 
-    /// Takes these in place of all there were, and tells what about them does not fit together.
+    /// Takes these in place of all there were, and tells what about them does not fit together. Those that go should have
+    /// been told before ([`Moment::SessionShutdown`](crate::Moment)); calls that are under way in them end.
     pub fn exchange(&self, extensions: Vec<Extension>) {
         let loaded = self.load(extensions);
+        self.tell_new_tools(&loaded);
         let mut says = 0;
         let mut note = |bit, there: bool| says |= if there { bit } else { 0 };
         note(Says::JUDGES, loaded.guards.iter().any(|guard| guard.it.judges()));
@@ -250,6 +253,25 @@ impl Extensions {
     /// Tells people something about an extension.
     pub fn notice(&self, extension: &str, text: impl Into<String>) {
         self.inner.notices.add(Notice { extension: extension.to_owned(), text: text.into() });
+    }
+
+    /// The tools that a model was sent stay as they are for the session, so what is new among them needs a word.
+    fn tell_new_tools(&self, loaded: &Loaded) {
+        let before = self.loaded();
+        if before.all.is_empty() {
+            return;
+        }
+        for one in &loaded.tools {
+            let spec = one.it.spec();
+            let known = before.tools.iter().find(|other| other.it.spec().name == spec.name);
+            let what = match known {
+                None => "is new",
+                Some(known) if known.it.spec() != spec => "is described in another way",
+                Some(_) => continue,
+            };
+            let text = format!("its tool {} {what}: the model sees that in the next session", spec.name);
+            self.notice(one.name(), text);
+        }
     }
 
     fn loaded(&self) -> Arc<Loaded> {

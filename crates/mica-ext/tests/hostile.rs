@@ -388,3 +388,18 @@ async fn one_that_breaks_takes_no_other_along() {
     assert_eq!(stage.log(), ["good Info here"; 2]);
     assert_eq!(notices(&extensions).len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_that_a_call_leaves_behind_has_an_end() {
+    let source = factory(
+        "const burn = async () => { for (;;) { await api.getEntries(); for (let i = 0; i < 3e6; i++) {} } };
+         api.on('turn_start', () => { burn(); });",
+    );
+    let extensions = only(&Stage::new(), &source).await;
+    extensions.tell(&Moment::TurnStart { turn: 1 }).await;
+    let began = Instant::now();
+    while extensions.list()[0].failure.is_none() && began.elapsed() < 3 * AT_MOST {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(extensions.list()[0].failure.as_deref(), Some("it computed for longer than 1s"));
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mica_ext::script::{self, Bundle, Setting};
-use mica_ext::{Extensions, Moment, Typed};
+use mica_ext::{Deadlines, Extensions, Moment, Typed};
 use serde_json::json;
 use support::{Stage, factory, load, notices, only, run};
 
@@ -23,6 +23,7 @@ async fn what_tool_call_handlers_return_counts() {
         ("() => ({ block: false })", "{\"n\":1}", None),
         ("() => ({ ask: true, reason: 'really?' })", "{\"n\":1}", Some("x: really?")),
         ("() => ({ input: { n: 2 } })", "{\"n\":2}", None),
+        ("() => ({ input: { n: 5 }, ask: true, reason: 'five?' })", "{\"n\":5}", Some("x: five?")),
         ("(event) => { event.input.n = 3; }", "{\"n\":3}", None),
         ("(event) => { event.input = { n: 4 }; }", "{\"n\":4}", None),
         (
@@ -451,4 +452,49 @@ async fn what_cannot_be_loaded_says_why() {
     extensions.tell(&Moment::TurnEnd { turn: 1 }).await;
     let told = notices(&extensions);
     assert!(told[0].contains("works only while the extension is loaded"), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_thinks_is_waited_for_and_a_program_is_not() {
+    let source = format!(
+        "// @mica-extension {{\"permissions\": [\"exec\"]}}\n{}",
+        factory(
+            "api.on('tool_call', async (event, ctx) => {
+                if (event.input.ask) return { block: !(await ctx.ui.confirm('Really?')), reason: 'no' };
+                await api.exec('slow', []);
+            });"
+        )
+    );
+    let stage = Stage::with_person([json!(true)]);
+    // Both take longer than a guard may.
+    *stage.takes.lock().unwrap() = Duration::from_millis(600);
+    let deadlines = Deadlines { guard: Duration::from_millis(300), ..Deadlines::default() };
+    let loaded = load(&stage, &source).await.unwrap();
+    let extensions = Extensions::with_deadlines(vec![loaded], deadlines);
+    let ran = run(&extensions, &[("echo", json!({ "ask": true })), ("echo", json!({}))]).await;
+    let late =
+        "Not run: the extension x says no: its check failed (it did not answer within 0.3 s), which means no";
+    assert_eq!(ran.results, ["{\"ask\":true}", late]);
+    assert!(extensions.list()[0].failure.is_none(), "it may be quicker the next time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_withdrawn_when_nobody_waits_for_its_answer() {
+    let stage = Stage::with_person([]);
+    *stage.takes.lock().unwrap() = Duration::from_secs(3600);
+    let source = factory("api.registerCommand('ask', { handler: (_, ctx) => ctx.ui.confirm('Really?') });");
+    let extensions = only(&stage, &source).await;
+    let asking = tokio::spawn(async move { extensions.command("ask", "").await });
+    let seen = |count: usize| {
+        let stage = stage.clone();
+        async move {
+            while stage.asked().len() < count {
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    seen(1).await;
+    asking.abort();
+    tokio::time::timeout(Duration::from_secs(5), seen(2)).await.unwrap();
+    assert_eq!(stage.asked(), ["x confirm \"\" \"Really?\"", "x withdrawn"]);
 }

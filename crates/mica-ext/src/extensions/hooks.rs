@@ -171,11 +171,12 @@ impl Extensions {
             Ok(Guarded::Pass) => (Verdict::Pass, None),
             Ok(Guarded::Allow) => (Verdict::Allow, None),
             Ok(Guarded::Block { reason }) => (deny(guard.name(), &reason), None),
-            Ok(Guarded::Ask { reason }) => {
-                let reason = format!("{}: {reason}", guard.name());
-                (Verdict::Ask { reason, rule: Some(rule(guard.name())), proposals: Vec::new() }, None)
-            }
+            Ok(Guarded::Ask { reason }) => (ask(guard.name(), &reason), None),
             Ok(Guarded::Change { args }) => self.change(guard, gated, args),
+            Ok(Guarded::ChangeAndAsk { args, reason }) => match self.change(guard, gated, args) {
+                (Verdict::Pass, args) => (ask(guard.name(), &reason), args),
+                refused => refused,
+            },
             Err(reason) => {
                 self.tell_guard(guard, &reason);
                 (deny(guard.name(), &format!("its check failed ({reason}), which means no")), None)
@@ -202,6 +203,10 @@ impl Extensions {
 
 fn rule(name: &str) -> String {
     format!("extension:{name}")
+}
+
+fn ask(name: &str, reason: &str) -> Verdict {
+    Verdict::Ask { reason: format!("{name}: {reason}"), rule: Some(rule(name)), proposals: Vec::new() }
 }
 
 fn deny(name: &str, reason: &str) -> Verdict {

@@ -310,6 +310,7 @@ impl Lifecycle for Hears {
             Moment::AgentEnd { answer, .. } => format!("agent_end {answer}"),
             Moment::MessageEnd { message } => format!("message_end {}", result(message).unwrap_or_default()),
             Moment::TurnStart { turn: 2 } if self.0.len() == 1 => return Err("two is too many".to_owned()),
+            Moment::BeforeCompact { reason } => format!("before_compact {reason}"),
             other => other.kind().to_owned(),
         };
         lock(&self.1).push(told);
@@ -577,4 +578,71 @@ async fn a_change_is_not_made_twice() {
         assert_eq!(extensions.gate(&mut gated, &cx).await, Verdict::Pass);
         assert_eq!(Value::Object(gated.args.clone()), json!({ "n": 2 }));
     }
+}
+
+#[tokio::test]
+async fn tools_that_change_in_a_session_are_told() {
+    struct Fixed(ToolSpec);
+    #[async_trait]
+    impl Tool for Fixed {
+        fn spec(&self) -> &ToolSpec {
+            &self.0
+        }
+
+        async fn call(&self, _: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {
+            Ok(ToolOutput::text(""))
+        }
+    }
+    let bringing = |tools: &[(&str, &str)]| {
+        let tools = tools.iter().map(|(name, text)| {
+            Arc::new(Fixed(ToolSpec::new(*name, *text, json!({ "type": "object" })))) as Arc<dyn Tool>
+        });
+        vec![Extension::new(
+            "x",
+            Origin::Scripted,
+            Registry { tools: tools.collect(), ..Registry::default() },
+        )]
+    };
+    let extensions = Extensions::new(bringing(&[("a", "One."), ("b", "Two.")]));
+    assert_eq!(extensions.take_notices(), []);
+    extensions.exchange(bringing(&[("a", "One."), ("b", "Other."), ("c", "Three.")]));
+    let told: Vec<String> = extensions.take_notices().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "extension x: its tool b is described in another way: the model sees that in the next session",
+            "extension x: its tool c is new: the model sees that in the next session",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn summaries_are_announced() {
+    use mica_context::compact::{Cut, Job, Summarise, Summarised, Summary};
+    struct Writes;
+    #[async_trait]
+    impl Summarise for Writes {
+        async fn summarise(&self, _: Job<'_>) -> Summarised {
+            let summary = Summary { goal: "It.".to_owned(), ..Summary::default() };
+            Summarised { summary: Ok(summary), usage: mica_ai::Usage::default() }
+        }
+    }
+    let hears = Arc::new(Hears(&["before_compact", "compacted"], Mutex::default()));
+    let registry = Registry { lifecycles: vec![hears.clone()], ..Registry::default() };
+    let extensions = Extensions::new(vec![Extension::new("x", Origin::Compiled, registry)]);
+    let model = ScriptedModel::new(Scenario::new());
+    let cx = Context::new(Arc::new(model), Arc::new(Model::assumed("scripted", Dialect::Responses)));
+    let messages: Vec<Message> = ["a", "b", "c"].map(|text| User::text(text).into()).into();
+    let job = Job {
+        cx: &cx,
+        messages: &messages,
+        cut: Cut { first_kept: 2, inside: false, turn_start: None },
+        focus: Some("names"),
+        whole: None,
+        room: 100,
+        marks: mica_context::breakpoints::MarkSettings::default(),
+    };
+    let made = extensions.summarising(Arc::new(Writes)).summarise(job).await;
+    assert_eq!(made.summary.unwrap().goal, "It.");
+    assert_eq!(*lock(&hears.1), ["before_compact 2 messages are summarised, as was asked for: names"]);
 }

@@ -90,15 +90,14 @@ impl Guard for ScriptGuard {
         if let Some(reason) = said.block {
             return Ok(Guarded::Block { reason });
         }
-        match (said.ask, said.input) {
-            (Some(reason), None) => Ok(Guarded::Ask { reason }),
-            (None, Some(input)) => match object(input) {
-                Some(args) => Ok(Guarded::Change { args }),
-                None => Err("it changed the input to something that is no object".to_owned()),
-            },
-            (Some(_), Some(_)) => Err("it cannot ask and change the input of the same call".to_owned()),
-            (None, None) => Ok(Guarded::Pass),
-        }
+        let no_object = || "it changed the input to something that is no object".to_owned();
+        let args = said.input.map(|input| object(input).ok_or_else(no_object)).transpose()?;
+        Ok(match (said.ask, args) {
+            (None, None) => Guarded::Pass,
+            (Some(reason), None) => Guarded::Ask { reason },
+            (None, Some(args)) => Guarded::Change { args },
+            (Some(reason), Some(args)) => Guarded::ChangeAndAsk { args, reason },
+        })
     }
 
     async fn tool_result(

@@ -128,8 +128,11 @@ declare module "mica" {
 
   /** What handlers may return, by event. What is not here is not looked at. */
   export interface ExtensionResults {
-    /** The first `block` wins. A handler that throws, or returns something else, blocks. */
-    tool_call: { block?: boolean; ask?: undefined; reason?: string; input?: Record<string, any> } | { ask: boolean; reason?: string };
+    /**
+     * The first `block` wins; `ask` lets a person decide, about the call as it would run. A handler that throws, or returns
+     * something else, blocks.
+     */
+    tool_call: { block?: boolean; ask?: boolean; reason?: string; input?: Record<string, any> };
     tool_result: { content?: string | Content[]; details?: unknown; isError?: boolean };
     /** Leave messages out, move them, change the content of users and results, add messages of users. */
     context: { messages?: AgentMessage[] };

@@ -237,79 +237,95 @@
     return said;
   };
   const reason = (said, otherwise) => (said === undefined ? otherwise : String(said));
+  // Handlers one after the other: `take` looks at what each returned, and ends it with anything but undefined; `done` makes
+  // the answer. Waits only for those that wait: most answer at once, and a promise for each would cost more than they do.
+  const isPromise = (value) => isObject(value) && typeof value.then === "function";
+  const each = (list, event, context, take, done) => {
+    let next = 0;
+    const go = () => {
+      while (next < list.length) {
+        const made = list[next++](event, context);
+        if (isPromise(made)) return Promise.resolve(made).then(taken);
+        const end = take(made);
+        if (end !== undefined) return end;
+      }
+      return done();
+    };
+    const taken = (made) => take(made) ?? go();
+    return go();
+  };
   const kinds = {
-    tool_call: async (event, context, list) => {
+    tool_call: (event, context, list) => {
       const before = stringify(event.input);
       let asks;
-      for (let i = 0; i < list.length; i++) {
-        const said = answer(await list[i](event, context), "tool_call", "block", "ask", "reason", "input");
-        if (!said) continue;
+      const take = (made) => {
+        const said = answer(made, "tool_call", "block", "ask", "reason", "input");
+        if (!said) return undefined;
         if (said.block) return stringify({ block: reason(said.reason, "it gave no reason") });
         if (said.ask) asks ??= reason(said.reason, "it wants a person to look at this");
         if (said.input !== undefined) event.input = said.input;
-      }
-      const after = stringify(event.input);
-      if (after === before) return asks === undefined ? undefined : stringify({ ask: asks });
-      return stringify({ ask: asks, input: event.input });
+        return undefined;
+      };
+      return each(list, event, context, take, () => {
+        const after = stringify(event.input);
+        if (after === before) return asks === undefined ? undefined : stringify({ ask: asks });
+        return stringify({ ask: asks, input: event.input });
+      });
     },
-    tool_result: async (event, context, list) => {
+    tool_result: (event, context, list) => {
       let changed;
-      for (let i = 0; i < list.length; i++) {
-        const said = answer(await list[i](event, context), "tool_result", "content", "details", "isError");
-        if (!said) continue;
+      const take = (made) => {
+        const said = answer(made, "tool_result", "content", "details", "isError");
+        if (!said) return;
         changed ??= {};
         if (said.content !== undefined) changed.content = event.content = text(said.content);
         if (said.details !== undefined) changed.details = event.details = said.details;
         if (said.isError !== undefined) changed.isError = event.isError = said.isError === true;
-      }
-      return changed && stringify(changed);
+      };
+      return each(list, event, context, take, () => changed && stringify(changed));
     },
-    context: async (event, context, list) => {
+    context: (event, context, list) => {
       let changed = false;
-      for (let i = 0; i < list.length; i++) {
-        const said = answer(await list[i](event, context), "context", "messages");
-        if (said?.messages === undefined) continue;
+      const take = (made) => {
+        const said = answer(made, "context", "messages");
+        if (said?.messages === undefined) return;
         if (!isArray(said.messages)) fail("messages must be an array");
         event.messages = said.messages;
         changed = true;
-      }
-      return changed ? stringify(event.messages) : undefined;
+      };
+      return each(list, event, context, take, () => (changed ? stringify(event.messages) : undefined));
     },
-    input: async (event, context, list) => {
+    input: (event, context, list) => {
       const typed = event.text;
-      for (let i = 0; i < list.length; i++) {
-        const said = answer(await list[i](event, context), "input", "action", "text", "reason");
-        if (!said || said.action === "continue") continue;
-        if (said.action === "transform") event.text = word(said.text, "the text");
-        else if (said.action === "handled") return stringify({ handled: said.text === undefined ? null : String(said.text) });
-        else if (said.action === "block") return stringify({ refused: reason(said.reason, "it gave no reason") });
-        else fail(`there is no action ${stringify(said.action)}`);
-      }
-      return event.text === typed ? undefined : stringify({ text: event.text });
+      const take = (made) => {
+        const said = answer(made, "input", "action", "text", "reason");
+        if (!said || said.action === "continue") return undefined;
+        if (said.action === "handled") return stringify({ handled: said.text === undefined ? null : String(said.text) });
+        if (said.action === "block") return stringify({ refused: reason(said.reason, "it gave no reason") });
+        if (said.action !== "transform") fail(`there is no action ${stringify(said.action)}`);
+        event.text = word(said.text, "the text");
+        return undefined;
+      };
+      return each(list, event, context, take, () => (event.text === typed ? undefined : stringify({ text: event.text })));
     },
-    before_agent_start: async (event, context, list) => {
+    before_agent_start: (event, context, list) => {
       const added = [];
       const whole = event.systemPrompt;
-      for (let i = 0; i < list.length; i++) {
-        const said = answer(await list[i](event, context), "before_agent_start", "systemPrompt", "message");
-        if (!said) continue;
+      const take = (made) => {
+        const said = answer(made, "before_agent_start", "systemPrompt", "message");
+        if (!said) return;
         if (said.systemPrompt !== undefined) {
           const prompt = word(said.systemPrompt, "systemPrompt");
           // What was sent stays as it was: only what is new rides along.
           added.push(prompt.startsWith(whole) ? prompt.slice(whole.length) : prompt);
         }
-        if (said.message !== undefined) {
-          const content = text(said.message?.content);
-          added.push(typeof content === "string" ? content : content.map((part) => part?.text ?? "").join("\n"));
-        }
-      }
-      return added.length ? stringify(added) : undefined;
+        if (said.message !== undefined) added.push(spoken(text(said.message?.content)));
+      };
+      return each(list, event, context, take, () => (added.length ? stringify(added) : undefined));
     },
   };
-  const observe = async (event, context, list) => {
-    for (let i = 0; i < list.length; i++) await list[i](event, context);
-  };
-  const said = (content) => (typeof content === "string" ? content : isArray(content) ? content.map((part) => part?.text ?? "").join("\n") : "");
+  const observe = (event, context, list) => each(list, event, context, () => undefined, () => undefined);
+  const spoken = (content) => (typeof content === "string" ? content : isArray(content) ? content.map((part) => part?.text ?? "").join("\n") : "");
   const works = {
     begin: async (given) => {
       events = given.events;
@@ -333,7 +349,7 @@
     },
     tool: async ({ name, id, params }, number) => {
       const { tool, execute } = tools.get(name);
-      const update = (partial) => { host.progress(number, said(isObject(partial) && !isArray(partial) ? partial.content : partial)); };
+      const update = (partial) => { host.progress(number, spoken(isObject(partial) && !isArray(partial) ? partial.content : partial)); };
       const made = await execute.call(tool, id, params, signal(number), update, new Context(number));
       if (made === undefined || made === null) return stringify({ content: "" });
       return stringify(typeof made === "string" ? { content: made } : { content: text(made.content), details: made.details, isError: made.isError === true });
@@ -348,9 +364,15 @@
     if (what === "abort") return void (calls.has(number) && (signal(number), calls.get(number).abort()));
     if (what === "timer") return fire(Number(given));
     calls.set(number, undefined);
+    let waits = false;
     const over = () => { calls.delete(number); };
-    const made = works[what](parse(given), number);
-    if (made === undefined) return void over();
-    return made.then((value) => (over(), value), (error) => { over(); throw error; });
+    try {
+      const made = works[what](parse(given), number);
+      if (!isPromise(made)) return made;
+      waits = true;
+      return made.then((value) => (over(), value), (error) => { over(); throw error; });
+    } finally {
+      if (!waits) over();
+    }
   };
 }

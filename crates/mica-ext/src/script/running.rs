@@ -110,10 +110,14 @@ impl Script {
         }
         let with = serde_json::to_string(with).map_err(|error| error.to_string())?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let cancel = under.cancel.clone();
-        self.calls.lock().insert(number, under);
+        // A caller who does not wait any more withdraws what the script asked of people and of the world. What it left
+        // under way when it ended goes on.
+        let cancel = under.cancel.child_token();
+        let withdraws = cancel.clone().drop_guard();
+        self.calls.lock().insert(number, Under { cancel: cancel.clone(), ..under });
         let over = Over { calls: &self.calls, number };
         let made = self.resident.call(number, what, with, &cancel).await;
+        withdraws.disarm();
         drop(over);
         self.log();
         made.map_err(|error| {

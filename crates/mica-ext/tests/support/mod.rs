@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mica_agent::{
@@ -32,6 +33,8 @@ pub struct Stage {
     pub kept: Mutex<Vec<Kept>>,
     /// Programs wait for this, when it is there.
     pub gate: Mutex<Option<Arc<tokio::sync::Notify>>>,
+    /// How long a person thinks about a question, and a program takes.
+    pub takes: Mutex<Duration>,
 }
 
 impl Stage {
@@ -54,6 +57,11 @@ impl Stage {
         self.asked.lock().unwrap().clone()
     }
 
+    async fn take_time(&self) {
+        let takes = *self.takes.lock().unwrap();
+        tokio::time::sleep(takes).await;
+    }
+
     fn ask(&self, what: String) {
         self.asked.lock().unwrap().push(what);
     }
@@ -73,8 +81,12 @@ impl World for Stage {
         self.answers.lock().unwrap().is_some()
     }
 
-    async fn confirm(&self, by: &str, title: &str, message: &str, _: &CancellationToken) -> bool {
+    async fn confirm(&self, by: &str, title: &str, message: &str, cancel: &CancellationToken) -> bool {
         self.ask(format!("{by} confirm {title:?} {message:?}"));
+        tokio::select! {
+            () = self.take_time() => {}
+            () = cancel.cancelled() => self.ask(format!("{by} withdrawn")),
+        }
         self.answer().and_then(|answer| answer.as_bool()).unwrap_or(false)
     }
 
@@ -166,6 +178,7 @@ impl World for Stage {
         if let Some(gate) = gate {
             gate.notified().await;
         }
+        self.take_time().await;
         Ok(Executed { stdout: "out".to_owned(), code: Some(0), ..Executed::default() })
     }
 

@@ -149,6 +149,9 @@ pub(crate) struct Resides {
     next: u64,
     /// Timers rest until then.
     rest: Instant,
+    born: Instant,
+    /// How long work computed that no call waits for any more.
+    stray: Duration,
     trouble: Box<dyn Fn(&ScriptError) + Send>,
 }
 
@@ -199,6 +202,8 @@ impl Resides {
             cancels: FuturesUnordered::new(),
             next: u64::from(u32::MAX) << 16,
             rest: Instant::now(),
+            born: Instant::now(),
+            stray: Duration::ZERO,
             trouble,
         })
     }
@@ -384,10 +389,21 @@ impl Resides {
                 }
             });
         }
-        if let Some(open) = self.open.get_mut(&number) {
-            open.used += took;
+        match self.open.get_mut(&number) {
+            Some(open) => open.used += took,
+            None => self.strayed(took)?,
         }
         self.settle_open()
+    }
+
+    /// Counts work that belongs to a call which has ended: as much as one call may do, and a share of the time.
+    fn strayed(&mut self, took: Duration) -> Result<(), ScriptError> {
+        let limit = self.engine.around.limits.time;
+        self.stray += took;
+        if self.stray > limit + self.born.elapsed() / SHARE {
+            return Err(ScriptError::TimedOut { after: limit, frames: Vec::new() });
+        }
+        Ok(())
     }
 
     /// Answers the calls that are done, and those that never will be.
