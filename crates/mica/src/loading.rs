@@ -13,6 +13,14 @@ use serde_json::Value;
 use crate::switching::BUSY;
 use crate::work::Work;
 
+/// When the model has what extensions bring.
+enum Brought {
+    /// It has it.
+    Now,
+    /// It does not, until another session begins.
+    Later,
+}
+
 impl Work {
     /// Loads extensions, and tells them that a session begins. The reasons are those of [`Moment::SessionStart`]. Answers
     /// what people should know.
@@ -21,8 +29,15 @@ impl Work {
     /// A run goes on, and the tools of a model do not change within one.
     pub async fn load(&self, reason: &'static str) -> Result<Vec<String>> {
         let mut told = self.loading.load().await;
-        if let Err(error) = self.bring().await {
-            told.push(format!("{error:#}"));
+        // What becomes of tools that are new is decided, and told, below.
+        told.retain(|told| !told.ends_with("the model sees that in the next session"));
+        match self.bring(reason).await {
+            Ok(Brought::Now) => {}
+            Ok(Brought::Later) => told.push(
+                "tools of extensions changed: the model sees that in the next session, because what it was sent stays as it is"
+                    .to_owned(),
+            ),
+            Err(error) => told.push(format!("{error:#}")),
         }
         told.extend(self.extensions().take_notices().iter().map(ToString::to_string));
         let around = Arc::clone(&self.loading.around);
@@ -57,8 +72,9 @@ impl Work {
     }
 
     /// Gives the model the tools that extensions bring. As long as they are the same, nothing changes for it: what a tool
-    /// does is looked up when it is called.
-    async fn bring(&self) -> Result<()> {
+    /// does is looked up when it is called. In a conversation that has begun they stay as they were: another list would
+    /// uncache all of it. The next session, or another model, has them.
+    async fn bring(&self, reason: &str) -> Result<Brought> {
         let tools = self.extensions().tools(|name| self.own_tools.contains(name));
         let specs = |capabilities: &[Capability]| -> BTreeMap<String, (String, Value)> {
             let tools = capabilities.iter().flat_map(|capability| &capability.tools);
@@ -71,10 +87,13 @@ impl Work {
         };
         let before = self.makes.bring(new.clone());
         if specs(&before) == specs(&new) {
-            return Ok(());
+            return Ok(Brought::Now);
         }
         let pack = self.makes.pack(&self.choice())?;
-        let swap = |cx: &mut Context| -> Result<()> {
+        let swap = |cx: &mut Context| -> Result<Brought> {
+            if reason == "reload" && !cx.messages.is_empty() {
+                return Ok(Brought::Later);
+            }
             let was = self.domain.domain();
             self.domain.rebuild(pack);
             let (tools, prompt) = match self.makes.texts(&self.domain, &|_| true) {
@@ -88,10 +107,7 @@ impl Work {
             cx.tools = tools.tools;
             cx.system = prompt.system();
             self.loading.around.told(cx);
-            if !cx.messages.is_empty() {
-                self.window.rewritten("tools of extensions changed");
-            }
-            Ok(())
+            Ok(Brought::Now)
         };
         self.agent.with(swap).await.map_err(|_| anyhow!(BUSY))?
     }

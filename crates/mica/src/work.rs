@@ -214,6 +214,7 @@ impl Work {
             people: Arc::clone(&people),
             limits: limits(values),
             meter: Meter::default(),
+            extensions: loading.extensions.clone(),
             added: Arc::clone(&added),
             redaction: Redaction::new(&surroundings.folder),
             clock,

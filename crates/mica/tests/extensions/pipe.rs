@@ -87,3 +87,42 @@ async fn a_file_that_changes_counts_with_the_next_prompt_and_what_was_kept_is_th
     assert!(stage.project().join("b.txt").exists());
     pipe.leave().await;
 }
+
+#[tokio::test]
+async fn a_tool_that_is_new_waits_for_another_session_and_what_a_tool_does_does_not() {
+    let tool = |name: &str, says: &str| {
+        format!(
+            "export default (api) => {{ api.registerTool({{ name: '{name}', description: 'Says.', readOnly: true, \
+             parameters: {{ type: 'object' }}, execute: async () => '{says}' }}); }};\n"
+        )
+    };
+    let call = |name: &str| Turn::new().call(name, json!({}));
+    let scenario = Scenario::new()
+        .turn(call("first"))
+        .turn(done())
+        .turn(call("first"))
+        .turn(done())
+        .turn(call("second"))
+        .turn(done());
+    let stage = Stage::new(scenario).await;
+    user(&stage, "a.ts", &tool("first", "one"));
+    let mut pipe = Pipe::open(&stage, &[]);
+    pipe.begin("go").await;
+    assert_eq!(pipe.outcome().await, "completed");
+    assert_eq!(results(&stage)[0], "one");
+    user(&stage, "a.ts", &tool("first", "other"));
+    user(&stage, "b.ts", &tool("second", "two"));
+    pipe.begin("go").await;
+    let told = pipe
+        .until(|line| line["ui"]["text"].as_str().is_some_and(|text| text.contains("next session")))
+        .await;
+    let text = "tools of extensions changed: the model sees that in the next session, because what it was sent stays as it is";
+    assert_eq!(told["ui"]["text"], text);
+    assert_eq!(pipe.outcome().await, "completed");
+    assert_eq!(results(&stage)[0], "other");
+    assert_eq!(tools(&stage, 0), tools(&stage, 3));
+    pipe.leave().await;
+    runs(&stage, &["-p", "go"]).await;
+    assert!(tools(&stage, 4).contains(&"second".to_owned()));
+    assert_eq!(results(&stage)[0], "two");
+}
