@@ -3,6 +3,8 @@
 //! A request is `{"id": …, "method": …, …}`; its answer is `{"id": …, "result": …}` or `{"id": …, "error": {"message"}}`.
 //! Events are lines without an `id`: `{"event": {…}}`. Everything written is one line. `docs/rpc.md` has every method.
 
+mod extending;
+
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +12,6 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
 use mica_agent::{Agent, Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
 use mica_domain::editor;
-use mica_ext::Typed;
 use mica_ext::world::Severity;
 use mica_policy::mode::Mode;
 use mica_session::entry::Body;
@@ -23,7 +24,6 @@ use tokio::sync::mpsc;
 use crate::cli::{Form, RestoreFlags};
 use crate::commands::sessions;
 use crate::commands::undo;
-use crate::equipment::extensions::rows::Row;
 use crate::inquiries::Inquiries;
 use crate::keeping::Keeper;
 use crate::questions::Question;
@@ -463,14 +463,7 @@ impl Desk<'_> {
                 let (work, answers) = (work.clone(), Decisions(decisions));
                 return self.start(id, async move { work.resume_waiting(answers).await.map(Said::Ran) });
             }
-            Method::Extensions { id } => {
-                let rows: Vec<Value> = work.loading.rows().iter().map(Row::value).collect();
-                let commands = work.extensions().commands();
-                let commands = commands.iter().map(|command| {
-                    json!({ "name": command.name, "description": command.description, "extension": command.extension })
-                });
-                (id, Ok(json!({ "extensions": rows, "commands": commands.collect::<Vec<_>>() })))
-            }
+            Method::Extensions { id } => (id, Ok(extending::listed(work))),
             Method::Reload { id } => {
                 // An extension that begins may ask something, which is answered here.
                 let (work, out) = (work.clone(), Arc::clone(self.out));
@@ -482,17 +475,7 @@ impl Desk<'_> {
             Method::Command { name, arguments, id } => {
                 let (work, out) = (work.clone(), Arc::clone(self.out));
                 tokio::spawn(async move {
-                    let done = match work.extensions().command(&name, &arguments).await {
-                        None => Err(anyhow!("there is no command {name:?}; `extensions` lists them")),
-                        Some(Err(failure)) => Err(anyhow!(failure)),
-                        Some(Ok(typed)) => Ok(match typed {
-                            Typed::Go | Typed::Handled(None) => json!({}),
-                            Typed::Handled(Some(text)) => json!({ "text": text }),
-                            Typed::Instead(prompt) => json!({ "prompt": prompt }),
-                            Typed::Refused(reason) => json!({ "refused": reason }),
-                        }),
-                    };
-                    answer(&out, &id, done);
+                    answer(&out, &id, extending::command(&work, &name, &arguments).await);
                 });
                 return;
             }
