@@ -7,12 +7,13 @@ use anyhow::Result;
 use mica_agent::Hooks;
 use mica_ai::ToolResult;
 use mica_ai::message::ToolCall;
-use mica_context::compact::{FileFact, FileFacts, NamedArguments};
+use mica_context::compact::{AskModel, FileFact, FileFacts, NamedArguments, Summarise};
 use mica_context::keeper::TurnSections;
 use mica_context::section::{Rendered, ToolNames};
 use mica_context::spill::{Clock, SpillLimits};
 use mica_context::{Spill, SpillFolder, WindowKeeper};
 use mica_domain::{Domain, DomainHooks};
+use mica_ext::Extensions;
 use mica_policy::FileGate;
 use mica_policy::budget::{Limits, Meter};
 use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable, PlanFolder};
@@ -22,6 +23,7 @@ use mica_policy::validate::SchemaGate;
 use mica_tools::{Redaction, deferred, plan, subagent};
 
 use crate::approvals::KeptApprovals;
+use crate::equipment::extensions::added::Added;
 use crate::equipment::people::People;
 use crate::keeping::Keeper;
 use crate::undoing::Undoing;
@@ -47,6 +49,10 @@ pub struct Shared {
     pub limits: Limits,
     /// What they take together.
     pub meter: Meter,
+    /// Extensions, which are told before a window is shortened.
+    pub extensions: Extensions,
+    /// What they add to prompts.
+    pub added: Arc<Added>,
     /// What takes values of secrets out of results.
     pub redaction: Redaction,
     /// What tells the time.
@@ -67,6 +73,8 @@ pub struct Own {
     pub spill: Option<Arc<SpillFolder>>,
     /// What ends it.
     pub budgets: Vec<Arc<dyn Hooks>>,
+    /// Extensions, as far as they have a say about it.
+    pub extensions: Vec<Arc<dyn Hooks>>,
     /// What keeps its window.
     pub window: Arc<WindowKeeper>,
     /// The one place that plan mode may write to.
@@ -87,6 +95,8 @@ impl Shared {
         hooks.extend(own.equipment);
         hooks.push(Arc::new(RuleGate::new(self.rules.clone())));
         hooks.push(own.domain);
+        // Behind the program's own gates, which judge again what an extension changes.
+        hooks.extend(own.extensions);
         // Behind all gates: it keeps what one of them remembers.
         hooks.push(Arc::new(self.approvals.clone()));
         hooks.extend(own.approvers);
@@ -109,13 +119,16 @@ impl Shared {
         undoing: Option<Undoing>,
     ) -> Arc<WindowKeeper> {
         let (domain, together) = (Arc::clone(domain), Arc::clone(&self.people));
+        let added = Arc::clone(&self.added);
         let sections = move |tools: &ToolNames| {
             let mut sections = domain.turn(tools);
             sections.extend(together.sections(tools));
+            sections.extend(added.sections());
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
         };
-        self.window_with(Arc::new(sections), keeper)
+        let summarise = self.extensions.summarising(Arc::new(AskModel::default()));
+        self.window_with(Arc::new(sections), keeper, summarise)
     }
 
     /// What keeps the window of a subagent. It makes no plans and no list: it answers whoever sent it.
@@ -131,11 +144,17 @@ impl Shared {
             sections.push(Rendered::turn("mode", Some(mode)));
             sections
         };
-        self.window_with(Arc::new(sections), keeper)
+        self.window_with(Arc::new(sections), keeper, Arc::new(AskModel::default()))
     }
 
-    fn window_with(&self, sections: TurnSections, keeper: Option<&Keeper>) -> Arc<WindowKeeper> {
+    fn window_with(
+        &self,
+        sections: TurnSections,
+        keeper: Option<&Keeper>,
+        summarise: Arc<dyn Summarise>,
+    ) -> Arc<WindowKeeper> {
         let mut window = WindowKeeper::new(Arc::clone(&self.clock))
+            .summarise(summarise)
             .files(Arc::new(Files::default()))
             .turn_sections(sections);
         if let Some(keeper) = keeper {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub mod ext;
 pub mod language;
 pub mod mcp;
 pub mod serve;
@@ -67,13 +68,24 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },
-    /// Trust the settings in a project's .mica folder, as they are now
+    /// Trust what a project brings that changes what mica does there, as it is now: settings, extensions and the like
     Trust {
         /// The project; the current folder when absent
         folder: Option<PathBuf>,
-        /// Take the trust back
-        #[arg(long)]
-        revoke: bool,
+        /// What to do
+        #[command(flatten)]
+        flags: TrustFlags,
+    },
+    /// List, try, begin and allow extensions: files that change what the agent does
+    Ext {
+        /// What to do with them
+        #[command(subcommand)]
+        command: ext::ExtCommand,
+    },
+    /// Read the pages about mica itself
+    Docs {
+        /// The page; without it, all are listed
+        page: Option<String>,
     },
     /// Look at the rules for shell commands, try them, and take back approvals that were remembered
     Rules {
@@ -112,6 +124,23 @@ pub enum Command {
     },
     /// Write the manual page to standard output
     Man,
+}
+
+/// What to do about what a project brings.
+#[derive(Debug, Clone, Default, Args)]
+pub struct TrustFlags {
+    /// Take the trust back
+    #[arg(long)]
+    pub revoke: bool,
+    /// Only list what there is, with its content and whether it is trusted
+    #[arg(long, conflicts_with = "revoke")]
+    pub list: bool,
+    /// Only this file or folder of it, as --list names it. Can be given several times
+    #[arg(long, value_name = "PATH")]
+    pub only: Vec<PathBuf>,
+    /// The list for people, or for programs
+    #[arg(long, value_enum, default_value_t, requires = "list")]
+    pub format: Form,
 }
 
 /// What is restored, and how.
@@ -417,6 +446,9 @@ pub struct RunFlags {
     /// The plain interactive mode: rows of text that scroll, no full screen. It is the only one
     #[arg(long)]
     pub plain: bool,
+    /// Load this extension as well: a file or a folder. Can be given several times
+    #[arg(long, value_name = "FILE", global = true)]
+    pub extension: Vec<PathBuf>,
     /// Work in this folder
     #[arg(long, short = 'C', value_name = "FOLDER", global = true)]
     pub directory: Option<PathBuf>,

@@ -13,6 +13,7 @@ use mica_session::undo::Way;
 use crate::cli::mcp::McpCommand;
 use crate::cli::{Cli, Command};
 use crate::config::Config;
+use crate::equipment::extensions::{Shelf, screen};
 use crate::exit::Exit;
 use crate::inquiries::Inquiries;
 use crate::interactive::Wants;
@@ -23,6 +24,7 @@ use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
 use crate::terminal::Terminal;
 use crate::tidying::Tidying;
+use crate::trusting::Matter;
 use crate::work::{Parts, Work};
 
 mod approvals;
@@ -30,11 +32,13 @@ mod assembly;
 mod cli;
 mod commands;
 mod config;
+mod docs;
 mod equipment;
 mod exit;
 mod inquiries;
 mod interactive;
 mod keeping;
+mod loading;
 mod makes;
 mod once;
 mod parallel;
@@ -43,11 +47,13 @@ mod reach;
 mod render;
 mod rpc;
 mod runner;
+mod saying;
 mod sources;
 mod surroundings;
 mod switching;
 mod terminal;
 mod tidying;
+mod trusting;
 mod undoing;
 mod window;
 mod work;
@@ -132,8 +138,19 @@ async fn run(cli: &Cli) -> Result<Exit> {
         Some(Command::Rules { command }) => {
             commands::rules::run(command, cli.run.mode.as_deref(), &surroundings)?
         }
-        Some(Command::Trust { folder, revoke }) => {
-            commands::trust::run(&surroundings, folder.as_deref(), *revoke)?
+        Some(Command::Ext { command }) => {
+            let values = Config::read(&surroundings, &cli.run)?.values()?;
+            let shelf = Shelf {
+                surroundings: surroundings.clone(),
+                values: values.extensions,
+                named: cli.run.extension.clone(),
+            };
+            return commands::ext::run(command, &shelf).await;
+        }
+        Some(Command::Docs { page: None }) => docs::listing(),
+        Some(Command::Docs { page: Some(page) }) => docs::page(page).map_err(anyhow::Error::msg)?.to_owned(),
+        Some(Command::Trust { folder, flags }) => {
+            commands::trust::run(&surroundings, folder.as_deref(), flags)?
         }
         Some(Command::Config { command }) => {
             let config = Config::read(&surroundings, &cli.run)?;
@@ -207,15 +224,21 @@ fn undo(
 /// Runs an agent: once, or with a person.
 #[allow(clippy::print_stderr, reason = "a program speaks")]
 async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
+    let once = cli.run.prompt.is_some() || cli.run.output.is_some() || !surroundings.stdin_is_terminal;
+    if !once {
+        // Before anything of it is used.
+        trusting::ask_about_project(surroundings, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
+    }
     let config = Config::read(surroundings, &cli.run)?;
     for note in &config.notes {
         eprintln!("mica: {note}");
     }
     let values = config.values()?;
-    let once = cli.run.prompt.is_some() || cli.run.output.is_some() || !surroundings.stdin_is_terminal;
     if once {
         return once::run(&values, &cli.run, surroundings).await;
     }
+    let asking = Matter::of_user(surroundings, &values.extensions);
+    trusting::ask(surroundings, &asking, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
     let (approver, questions) = Questions::new();
     let inquiries = Inquiries::default();
     let terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
@@ -228,8 +251,9 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         person: Some(Arc::new(inquiries.clone())),
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
+        screen: Arc::new(screen::Terminal::new(Arc::clone(&printer))),
     })?;
-    for notice in work.notices.iter() {
+    for notice in work.notices.iter().chain(&work.load_first().await?) {
         printer.say("…", notice);
     }
     let tidying = Tidying::begin(&values, surroundings);
@@ -257,8 +281,9 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         person: Some(Arc::new(inquiries.clone())),
         listeners: vec![rpc::listener(&out, &asked)],
+        screen: Arc::new(screen::Pipe::new(&out)),
     })?;
-    for notice in work.notices.iter() {
+    for notice in work.notices.iter().chain(&work.load_first().await?) {
         eprintln!("mica: {notice}");
     }
     let tidying = Tidying::begin(&values, surroundings);

@@ -3,13 +3,16 @@
 //! A request is `{"id": …, "method": …, …}`; its answer is `{"id": …, "result": …}` or `{"id": …, "error": {"message"}}`.
 //! Events are lines without an `id`: `{"event": {…}}`. Everything written is one line. `docs/rpc.md` has every method.
 
+mod extending;
+
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
-use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
+use mica_agent::{Agent, Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
 use mica_domain::editor;
+use mica_ext::world::Severity;
 use mica_policy::mode::Mode;
 use mica_session::entry::Body;
 use mica_session::undo::Way;
@@ -25,6 +28,7 @@ use crate::inquiries::Inquiries;
 use crate::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::json::JsonLines;
+use crate::saying::{Heard, Said};
 use crate::surroundings::Surroundings;
 use crate::switching;
 use crate::work::Work;
@@ -165,6 +169,24 @@ enum Method {
     },
     /// The runs that changed files.
     Undoable {
+        #[serde(default)]
+        id: Value,
+    },
+    /// Which extensions there are, and what became of each.
+    Extensions {
+        #[serde(default)]
+        id: Value,
+    },
+    /// Load extensions anew, between runs.
+    Reload {
+        #[serde(default)]
+        id: Value,
+    },
+    /// Do a command of an extension. Answered when it is done.
+    Command {
+        name: String,
+        #[serde(default)]
+        arguments: String,
         #[serde(default)]
         id: Value,
     },
@@ -360,7 +382,7 @@ pub async fn serve(
     (asked, inquiries): (Asked, Inquiries),
 ) -> Result<()> {
     let mut lines = BufReader::new(input).lines();
-    let (ended, mut outcomes) = mpsc::channel::<(Value, Result<Outcome>)>(4);
+    let (ended, mut outcomes) = mpsc::channel::<(Value, Result<Said>)>(4);
     let mut desk =
         Desk { work, surroundings, out, ended, asked, asking: Asking::default(), inquiries, running: false };
     let mut reading = true;
@@ -388,7 +410,7 @@ pub async fn serve(
             Some((id, outcome)) = outcomes.recv() => {
                 desk.running = false;
                 desk.asking.forget(&desk.asked);
-                desk.answer(&id, outcome.map(|outcome| json!(outcome)));
+                desk.answer(&id, outcome.map(|said| told(&said)));
                 if !reading {
                     return Ok(());
                 }
@@ -401,8 +423,8 @@ pub async fn serve(
 struct Desk<'a> {
     work: &'a Work,
     surroundings: &'a Surroundings,
-    out: &'a JsonLines,
-    ended: mpsc::Sender<(Value, Result<Outcome>)>,
+    out: &'a Arc<JsonLines>,
+    ended: mpsc::Sender<(Value, Result<Said>)>,
     asked: Asked,
     asking: Asking,
     inquiries: Inquiries,
@@ -410,11 +432,8 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    fn answer(&self, id: &Value, answer: Result<Value>) {
-        self.out.line(&match answer {
-            Ok(result) => json!({ "id": id, "result": result }),
-            Err(error) => json!({ "id": id, "error": { "message": format!("{error:#}") } }),
-        });
+    fn answer(&self, id: &Value, made: Result<Value>) {
+        answer(self.out, id, made);
     }
 
     async fn handle(&mut self, method: Method) {
@@ -425,15 +444,50 @@ impl Desk<'_> {
             }
             Method::Prompt { text, context, id } => {
                 let (work, here) = (work.clone(), context.unwrap_or_default().into());
-                return self.start(id, async move { work.prompt_from(&text, &here).await });
+                return self.start(id, async move {
+                    if work.loading.is_outdated() {
+                        for told in work.reload().await? {
+                            work.loading.around.screen.notify("mica", &told, Severity::Info);
+                        }
+                    }
+                    let mut said = work.say_from(&text, &here).await?;
+                    // What extensions want a run to begin with belongs to the prompt that led to it.
+                    while let Said::Ran(Outcome::Completed) = said {
+                        let Some(content) = work.loading.around.next_run() else { break };
+                        said = Said::Ran(work.unasked(content).await?);
+                    }
+                    Ok(said)
+                });
             }
             Method::Resume { decisions, id } => {
                 let (work, answers) = (work.clone(), Decisions(decisions));
-                return self.start(id, async move { work.resume_waiting(answers).await });
+                return self.start(id, async move { work.resume_waiting(answers).await.map(Said::Ran) });
             }
-            Method::Steer { text, context, id } => (id, self.say(context, || work.agent.steer(text))),
-            Method::FollowUp { text, context, id } => (id, self.say(context, || work.agent.follow_up(text))),
-            Method::Interrupt { text, context, id } => (id, self.say(context, || work.agent.interrupt(text))),
+            Method::Extensions { id } => (id, Ok(extending::listed(work))),
+            Method::Reload { id } => {
+                // An extension that begins may ask something, which is answered here.
+                let (work, out) = (work.clone(), Arc::clone(self.out));
+                tokio::spawn(async move {
+                    answer(&out, &id, work.reload().await.map(|told| json!({ "told": told })));
+                });
+                return;
+            }
+            Method::Command { name, arguments, id } => {
+                let (work, out) = (work.clone(), Arc::clone(self.out));
+                tokio::spawn(async move {
+                    answer(&out, &id, extending::command(&work, &name, &arguments).await);
+                });
+                return;
+            }
+            Method::Steer { text, context, id } => {
+                return self.say(id, text, context, Agent::steer).await;
+            }
+            Method::FollowUp { text, context, id } => {
+                return self.say(id, text, context, Agent::follow_up).await;
+            }
+            Method::Interrupt { text, context, id } => {
+                return self.say(id, text, context, Agent::interrupt).await;
+            }
             Method::Abort { id } => {
                 work.agent.abort();
                 (id, Ok(json!({})))
@@ -485,21 +539,37 @@ impl Desk<'_> {
         self.answer(&id, answer);
     }
 
-    /// Says something to a run that goes on. What is in front of the user is known before: what is said may join at once.
-    /// Left out, it is as it was.
-    fn say(
+    /// Says something to a run that goes on, when extensions have looked at it. What is in front of the user is known before:
+    /// what is said may join at once. Left out, it is as it was.
+    async fn say(
         &self,
+        id: Value,
+        text: String,
         context: Option<InFront>,
-        say: impl FnOnce() -> Result<(), mica_agent::queue::Full>,
-    ) -> Result<Value> {
+        say: fn(&Agent, String) -> Result<(), mica_agent::queue::Full>,
+    ) {
         if let Some(told) = context {
             self.work.domain.message(&told.into());
         }
-        done(say())
+        let (work, out) = (self.work.clone(), Arc::clone(self.out));
+        let mut saying = Box::pin(async move {
+            let made = match work.hear(&text).await {
+                Heard::Say(text) => done(say(&work.agent, text)),
+                Heard::Handled(text) => Ok(told(&Said::Handled(text))),
+                Heard::Refused(reason) => Ok(told(&Said::Refused(reason))),
+            };
+            answer(&out, &id, made);
+        });
+        // Where no extension looks, it is said before the next request is read. One that asks somebody is answered here.
+        tokio::select! {
+            biased;
+            () = &mut saying => {}
+            () = std::future::ready(()) => drop(tokio::spawn(saying)),
+        }
     }
 
     /// Runs in a task of its own. The answer comes when the run ends.
-    fn start(&mut self, id: Value, running: impl Future<Output = Result<Outcome>> + Send + 'static) {
+    fn start(&mut self, id: Value, running: impl Future<Output = Result<Said>> + Send + 'static) {
         self.running = true;
         let ended = self.ended.clone();
         tokio::spawn(async move {
@@ -594,6 +664,23 @@ impl Desk<'_> {
         let session = self.keeper()?.session();
         let fork = sessions::fork(&sessions::folder(self.surroundings), &session, entry)?;
         Ok(json!({ "session": fork.header().id }))
+    }
+}
+
+/// Answers a request.
+fn answer(out: &JsonLines, id: &Value, made: Result<Value>) {
+    out.line(&match made {
+        Ok(result) => json!({ "id": id, "result": result }),
+        Err(error) => json!({ "id": id, "error": { "message": format!("{error:#}") } }),
+    });
+}
+
+/// What came of a prompt.
+fn told(said: &Said) -> Value {
+    match said {
+        Said::Ran(outcome) => json!(outcome),
+        Said::Handled(text) => json!({ "outcome": "handled", "text": text }),
+        Said::Refused(reason) => json!({ "outcome": "refused", "reason": reason }),
     }
 }
 
