@@ -8,6 +8,7 @@ pub mod expr;
 pub mod fix;
 pub mod format;
 pub mod graph;
+pub mod hooks;
 pub mod knowledge;
 pub mod language;
 pub mod lsp;

@@ -1,6 +1,7 @@
 //! What an agent can do besides what its pack brings: each part gives tools, and has a say about their calls.
 
 pub mod extensions;
+pub mod hooks;
 pub mod mi;
 pub mod people;
 pub mod scratch;
@@ -138,6 +139,14 @@ impl Outfit<'_> {
     fn tasks(&self) -> Tasks {
         Tasks::new(Arc::clone(&self.logs), Arc::clone(&self.clock), TaskLimits::default())
     }
+}
+
+/// The sandbox of this machine, for those who run programs without an agent.
+///
+/// # Errors
+/// Settings that do not fit.
+pub fn ground_of(values: &Values, surroundings: &Surroundings) -> Result<Arc<dyn Ground>> {
+    Ok(shell::ground(values, surroundings)?)
 }
 
 /// What looks after work in the background.

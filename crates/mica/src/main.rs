@@ -119,6 +119,10 @@ async fn run(cli: &Cli) -> Result<Exit> {
         Some(Command::Rules { command }) => {
             commands::rules::run(command, cli.run.mode.as_deref(), &surroundings)?
         }
+        Some(Command::Hooks { command }) => {
+            let values = Config::read(&surroundings, &cli.run)?.values()?;
+            commands::hooks::run(command, &values, &surroundings).await?
+        }
         Some(Command::Trust { folder, flags }) => {
             commands::trust::run(&surroundings, folder.as_deref(), flags)?
         }

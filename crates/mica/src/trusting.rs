@@ -22,7 +22,7 @@ enum Said {
 /// # Errors
 /// When the terminal cannot be used, or an answer cannot be kept.
 pub fn ask(surroundings: &Surroundings, input: &mut dyn BufRead, out: &mut dyn Write) -> Result<()> {
-    let (parts, problems) = project::parts(&surroundings.folder);
+    let (parts, problems) = project::all_parts(surroundings, &surroundings.folder);
     for problem in problems {
         writeln!(out, "… {problem}")?;
     }

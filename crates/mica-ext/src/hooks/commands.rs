@@ -19,7 +19,7 @@ use super::config::{Configured, Hook, Owner};
 use super::event::HookEvent;
 use super::fence::fenced;
 use super::payload::{Called, Occasion};
-use super::runner::{Invocation, Runner, Session};
+use super::runner::{Invocation, Ran, Runner, Session};
 
 /// Hooks of one event that run at a time.
 const AT_ONCE: usize = 32;
@@ -113,6 +113,19 @@ pub struct Said {
     /// Its number among all.
     pub index: usize,
     /// What it said.
+    pub answer: Answer,
+}
+
+/// One hook that was tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// Its number among all.
+    pub index: usize,
+    /// What it read.
+    pub stdin: String,
+    /// What it came to.
+    pub ran: Ran,
+    /// How that is read.
     pub answer: Answer,
 }
 
@@ -212,6 +225,19 @@ impl CommandHooks {
             }
         }
         said
+    }
+
+    /// Runs the hooks of an occasion once, one after the other, and shows everything: for those who try them.
+    pub async fn trial(&self, occasion: &Occasion) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        for index in self.matching(occasion) {
+            let Some(hook) = self.inner.configured.hooks.get(index) else { continue };
+            let stdin = self.reads(index, occasion);
+            let ran = self.inner.runner.run(Invocation::of(hook, stdin.clone())).await;
+            let answer = answer::read(occasion.event, &ran, hook.blocks_on_failure);
+            trials.push(Trial { index, stdin, ran, answer });
+        }
+        trials
     }
 
     /// Runs a hook that nobody waits for.
