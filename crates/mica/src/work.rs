@@ -32,6 +32,7 @@ use crate::equipment::extensions::added::Added;
 use crate::equipment::extensions::screen::Screen;
 use crate::equipment::extensions::store::Store;
 use crate::equipment::extensions::world::{Around, Commands, Given};
+use crate::equipment::hooks;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
@@ -156,6 +157,7 @@ impl Work {
             surroundings,
             mode: &mode,
             approvals: &approvals,
+            keeper: keeper.as_ref(),
             people: &people,
             logs,
             clock: Arc::clone(&clock),
@@ -176,6 +178,7 @@ impl Work {
             commands,
             web,
             factories,
+            hooks_tell,
         } = equipment;
         let around = Arc::new(Around::new(Given {
             folder: surroundings.folder.clone(),
@@ -187,6 +190,8 @@ impl Work {
             store: Store::new(surroundings.data.join("extensions")),
         }));
         let loading = Arc::new(Loading::new(around, factories));
+        let told = loading.extensions.clone();
+        hooks_tell.tell_to(move |text| told.notice(hooks::NAME, text));
         let added = Arc::<Added>::default();
         let shared = Shared {
             mode: mode.clone(),

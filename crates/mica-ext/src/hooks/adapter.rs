@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mica_agent::hooks::Step;
 use mica_agent::event::WindowChange;
+use mica_agent::hooks::{Point, Step};
 use mica_agent::{Args, Ask, Context, Decision, Hooks, Limit, Outcome, RunError, ToolSpec};
 use mica_ai::message::ToolCall;
 use mica_ai::{Content, Message, User};
@@ -25,6 +25,9 @@ use crate::registry::Registry;
 
 /// What an extension has besides what its hooks may take, for starting them and reading what they say.
 const SLACK: Duration = Duration::from_secs(10);
+
+/// What hooks of a run have at least.
+const USUAL: Duration = Duration::from_secs(30);
 
 /// The question that says that nothing confines a command. It is for people only.
 const UNCONFINED: &str = "sandbox";
@@ -46,7 +49,7 @@ impl CommandHooks {
         if judges {
             registry.guards.push(Arc::new(Says(self.clone())));
         }
-        if self.has(HookEvent::UserPromptSubmit) || self.has(HookEvent::SessionStart) {
+        if self.has(HookEvent::UserPromptSubmit) {
             registry.inputs.push(Arc::new(self.clone()));
         }
         if self.speaks() {
@@ -67,15 +70,20 @@ impl CommandHooks {
         (!self.configured().hooks.is_empty()).then(|| Arc::new(RunHooks(self.clone())) as Arc<dyn Hooks>)
     }
 
-    /// Hooks of the beginning of a session. What they print is told with the next prompt.
+    /// Hooks of the beginning of a session. What they print stands at the tail of the conversation from the next prompt on.
     async fn session_starts(&self, source: &str) {
-        self.state().has_started = true;
         if !self.has(HookEvent::SessionStart) {
             return;
         }
+        let is_resumed = source == "startup" && self.session().situation().is_resumed;
+        let source = if is_resumed { "resume" } else { source };
         let occasion = Occasion::new(HookEvent::SessionStart).with("source", source);
         let said = self.fire(&occasion, None).await;
-        self.keep_context(HookEvent::SessionStart, &said);
+        let context = said.iter().filter_map(|said| said.answer.context.as_deref());
+        let context: Vec<String> = context.map(|text| fenced(HookEvent::SessionStart, text)).collect();
+        let mut state = self.state();
+        // In the middle of a run, it is read with what comes next.
+        if source == "compact" { state.pending.extend(context) } else { state.standing = context }
     }
 
     /// Hooks of something that nothing comes of but what they tell.
@@ -234,10 +242,6 @@ impl Guard for Says {
 #[async_trait]
 impl Input for CommandHooks {
     async fn input(&self, text: &str) -> Result<Typed, Failure> {
-        let has_started = self.state().has_started;
-        if !has_started {
-            self.session_starts("startup").await;
-        }
         if !self.has(HookEvent::UserPromptSubmit) {
             return Ok(Typed::Go);
         }
@@ -258,8 +262,9 @@ impl Input for CommandHooks {
 #[async_trait]
 impl Prompting for CommandHooks {
     async fn before_run(&self, _: &str) -> Result<Option<String>, Failure> {
-        let pending = self.take_pending();
-        Ok((!pending.is_empty()).then(|| pending.join("\n\n")))
+        let mut context = self.state().standing.clone();
+        context.extend(self.take_pending());
+        Ok((!context.is_empty()).then(|| context.join("\n\n")))
     }
 }
 
@@ -268,7 +273,7 @@ impl Lifecycle for CommandHooks {
     fn hears(&self, kind: &str) -> bool {
         match kind {
             // What was said of calls is forgotten with the turn.
-            "turn_start" => self.has(HookEvent::PreToolUse),
+            "turn_start" => self.has(HookEvent::PreToolUse) || self.has(HookEvent::PermissionRequest),
             "agent_start" => true,
             "message_end" => self.has(HookEvent::Stop) || self.has(HookEvent::SubagentStop),
             "session_start" => self.has(HookEvent::SessionStart),
@@ -295,10 +300,9 @@ impl Lifecycle for CommandHooks {
                 self.state().last_words = answer.text();
             }
             Moment::SessionStart { reason } => match *reason {
-                // Extensions were loaded anew, and the session is the same.
-                "reload" => {}
                 "new" => self.session_starts("clear").await,
-                "fork" => self.session_starts("resume").await,
+                // Loaded anew, the session is the same, and what was told at its beginning has to be told again.
+                "fork" | "reload" => self.session_starts("resume").await,
                 source => self.session_starts(source).await,
             },
             Moment::SessionShutdown { reason } => {
@@ -369,6 +373,21 @@ struct RunHooks(CommandHooks);
 
 #[async_trait]
 impl Hooks for RunHooks {
+    fn says(&self, at: Point) -> bool {
+        match at {
+            Point::BeforeTurn => self.0.state().halt.is_some(),
+            Point::Approve => {
+                self.0.has(HookEvent::PermissionRequest) || self.0.has(HookEvent::Notification)
+            }
+            Point::FollowUp => self.0.has(HookEvent::Stop),
+            _ => false,
+        }
+    }
+
+    fn deadline(&self) -> Duration {
+        self.0.longest(&[HookEvent::Stop]).max(USUAL) + SLACK
+    }
+
     async fn before_turn(&self, _: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
         let step = match self.0.state().halt.take() {
             None => Step::Go,
@@ -380,13 +399,18 @@ impl Hooks for RunHooks {
     async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
         let hooks = &self.0;
         let mut decisions = Vec::with_capacity(asks.len());
+        let mut left = Vec::new();
         for ask in asks {
-            let decision =
-                if hooks.has(HookEvent::PermissionRequest) { hooks.permission(ask).await } else { None };
+            // What hooks left to a person comes again, behind what they decided.
+            let is_new = hooks.state().asked.insert(ask.call.id.to_string());
+            let asks_hooks = is_new && hooks.has(HookEvent::PermissionRequest);
+            let decision = if asks_hooks { hooks.permission(ask).await } else { None };
+            if is_new && decision.is_none() {
+                left.push(ask);
+            }
             decisions.push(decision);
         }
-        let left = asks.iter().zip(&decisions).filter(|(_, decision)| decision.is_none());
-        for (ask, _) in left {
+        for ask in left {
             let occasion = Occasion::new(HookEvent::Notification)
                 .with("message", format!("mica asks whether it may call {}: {}", ask.call.name, ask.reason))
                 .with("notification_type", "permission_prompt");

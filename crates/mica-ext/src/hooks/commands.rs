@@ -59,13 +59,16 @@ pub(super) struct State {
     done: BTreeSet<usize>,
     judged: HashMap<String, Settled>,
     /// What the model is told with what it reads next.
-    pending: Vec<String>,
+    pub(super) pending: Vec<String>,
+    /// What it is told with every prompt: what was said at the beginning.
+    pub(super) standing: Vec<String>,
+    /// Calls that hooks were asked about before a person is.
+    pub(super) asked: BTreeSet<String>,
     /// The run ends, for this reason.
     pub(super) halt: Option<String>,
     /// How often in a row the end was held up.
     pub(super) stops: u32,
     pub(super) last_words: String,
-    pub(super) has_started: bool,
 }
 
 /// What was said of a call.
@@ -432,7 +435,9 @@ impl CommandHooks {
 
     /// Forgets what was said of calls: another turn begins.
     pub(super) fn forget_calls(&self) {
-        self.state().judged.clear();
+        let mut state = self.state();
+        state.judged.clear();
+        state.asked.clear();
     }
 }
 

@@ -108,6 +108,8 @@ pub struct Situation {
     pub folder: PathBuf,
     /// How much may be done: `default`, `acceptEdits`, `plan` or `bypassPermissions`.
     pub mode: &'static str,
+    /// Whether something was said in it before.
+    pub is_resumed: bool,
 }
 
 /// Who knows the session, and tells people something.

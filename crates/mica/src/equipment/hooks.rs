@@ -7,15 +7,25 @@ mod runner;
 mod session;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
-use anyhow::{Result, anyhow};
-use mica_agent::Hooks;
+use anyhow::anyhow;
+use async_trait::async_trait;
+use mica_agent::event::WindowChange;
+use mica_agent::hooks::{Point, Step};
+use mica_agent::{Ask, Context, Decision, Hooks, NoHooks, RunError};
+use mica_ai::Message;
+use mica_ext::concern::Failure;
 use mica_ext::hooks::scripts::{self, Scripts};
-use mica_ext::hooks::{CommandHooks, Configured, Hook, Kind as FileKind, Owner, Source};
-use mica_ext::{Extension, Origin};
+use mica_ext::hooks::{CommandHooks, Configured, Hook, Kind as FileKind, Owner, Session, Source};
+use mica_ext::{Command, Factory, Origin, Registry, Typed};
+use mica_tools::Ground;
 
-use crate::config::project::{File, Kind, Part};
+use super::{Outfit, Part};
+use crate::cli::Form;
+use crate::commands::hooks;
+use crate::config::project::{self, File, Kind};
 use crate::config::{self, Values};
 use crate::surroundings::Surroundings;
 
@@ -88,7 +98,7 @@ struct Read {
 
 impl Read {
     /// Reads a file of a project, and the scripts that belong to it. `None`: there is none, or it has no hooks.
-    fn of(project: &Path, name: &str, kind: FileKind, folder: &'static str) -> Result<Option<Self>> {
+    fn of(project: &Path, name: &str, kind: FileKind, folder: &'static str) -> anyhow::Result<Option<Self>> {
         let path = project.join(name);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -106,12 +116,12 @@ impl Read {
     }
 
     /// What is trusted of it: the file, and everything that it runs.
-    fn part(&self) -> Part {
+    fn part(&self) -> project::Part {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let scripts = self.scripts.iter().map(|(path, bytes)| (path.display().to_string(), bytes.clone()));
         let files: Vec<File> =
             std::iter::once((name, self.text.clone().into_bytes())).chain(scripts).collect();
-        Part::folder(HOOKS, &self.path, files)
+        project::Part::folder(HOOKS, &self.path, files)
     }
 }
 
@@ -119,7 +129,7 @@ impl Read {
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn parts(folder: &Path) -> Result<Vec<Part>> {
+pub fn parts(folder: &Path) -> anyhow::Result<Vec<project::Part>> {
     let read = Read::of(folder, FILE, FileKind::Own, FOLDER)?;
     Ok(read.iter().map(Read::part).collect())
 }
@@ -128,7 +138,7 @@ pub fn parts(folder: &Path) -> Result<Vec<Part>> {
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn borrowed_parts(surroundings: &Surroundings, folder: &Path) -> Result<Vec<Part>> {
+pub fn borrowed_parts(surroundings: &Surroundings, folder: &Path) -> anyhow::Result<Vec<project::Part>> {
     if !config::user_wants(surroundings, "hooks.claude") {
         return Ok(Vec::new());
     }
@@ -181,34 +191,125 @@ pub fn load(surroundings: &Surroundings, values: &Values) -> Loaded {
     loaded
 }
 
-/// Hooks, put together.
-pub struct Equipped {
-    /// What they have a say in.
-    pub extension: Option<Extension>,
-    /// What of it only hooks of a run can do.
-    pub hooks: Option<Arc<dyn Hooks>>,
-    /// Who tells people what goes wrong.
-    pub teller: Teller,
+/// Puts hooks together: they are read when extensions are loaded, and again when they are loaded anew.
+pub(super) fn equip(outfit: &Outfit<'_>, ground: Arc<dyn Ground>) -> (Part, Teller) {
+    let Outfit { surroundings, values, flags, mode, keeper, .. } = outfit;
+    let folder = surroundings.folder.clone();
+    let session = HookSession::new(keeper.cloned(), folder, (*mode).clone(), flags.yes);
+    let teller = session.teller();
+    let current = Arc::new(Current::default());
+    let factory = Loader {
+        surroundings: (*surroundings).clone(),
+        values: (*values).clone(),
+        ground,
+        session: Arc::new(session),
+        current: Arc::clone(&current),
+    };
+    let part = Part {
+        hooks: vec![current as Arc<dyn Hooks>],
+        factories: vec![(Origin::Hook, Arc::new(factory) as Arc<dyn Factory>)],
+        ..Part::default()
+    };
+    (part, teller)
 }
 
-/// Puts the hooks together that count here. What is wrong with files is told.
-pub fn equip(
-    surroundings: &Surroundings,
-    values: &Values,
-    ground: &Arc<dyn mica_tools::Ground>,
-    session: HookSession,
-    notices: &mut Vec<String>,
-) -> Equipped {
-    let Loaded { configured, watched, .. } = load(surroundings, values);
-    notices.extend(configured.problems.iter().map(|problem| format!("hooks: {problem}")));
-    let teller = session.teller();
-    if configured.is_empty() {
-        return Equipped { extension: None, hooks: None, teller };
+/// Reads hooks each time that extensions are loaded.
+struct Loader {
+    surroundings: Surroundings,
+    values: Values,
+    ground: Arc<dyn Ground>,
+    session: Arc<HookSession>,
+    current: Arc<Current>,
+}
+
+#[async_trait]
+impl Factory for Loader {
+    fn name(&self) -> &str {
+        NAME
     }
-    let runner = Sandboxed::new(Arc::clone(ground), surroundings, values, watched);
-    let hooks = CommandHooks::new(configured, Arc::new(runner), Arc::new(session));
-    let extension = Extension::new(NAME, Origin::Hook, hooks.registry());
-    Equipped { extension: Some(extension), hooks: hooks.hooks(), teller }
+
+    async fn register(&self, registry: &mut Registry) -> Result<(), Failure> {
+        let Loaded { configured, watched, .. } = load(&self.surroundings, &self.values);
+        for problem in &configured.problems {
+            self.session.tell(problem.to_string());
+        }
+        if configured.is_empty() {
+            self.current.set(None);
+            return Ok(());
+        }
+        let runner = Sandboxed::new(Arc::clone(&self.ground), &self.surroundings, &self.values, watched);
+        let session = Arc::clone(&self.session) as Arc<dyn Session>;
+        let hooks = CommandHooks::new(configured, Arc::new(runner), session);
+        *registry = hooks.registry();
+        let listing = Listing { surroundings: self.surroundings.clone(), values: self.values.clone() };
+        registry.commands.push(Arc::new(listing));
+        self.current.set(hooks.hooks());
+        Ok(())
+    }
+}
+
+/// What of the hooks that are loaded now only hooks of a run can do.
+#[derive(Default)]
+struct Current(RwLock<Option<Arc<dyn Hooks>>>);
+
+impl Current {
+    fn set(&self, hooks: Option<Arc<dyn Hooks>>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = hooks;
+    }
+
+    fn get(&self) -> Option<Arc<dyn Hooks>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[async_trait]
+impl Hooks for Current {
+    fn says(&self, at: Point) -> bool {
+        self.get().is_some_and(|hooks| hooks.says(at))
+    }
+
+    fn deadline(&self) -> Duration {
+        self.get().map_or(NoHooks.deadline(), |hooks| hooks.deadline())
+    }
+
+    async fn before_turn(&self, cx: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
+        match self.get() {
+            Some(hooks) => hooks.before_turn(cx).await,
+            None => Ok((Step::Go, Vec::new())),
+        }
+    }
+
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        self.get()?.approve(asks).await
+    }
+
+    async fn follow_up(&self) -> Vec<Message> {
+        match self.get() {
+            Some(hooks) => hooks.follow_up().await,
+            None => Vec::new(),
+        }
+    }
+}
+
+/// `/hooks`: the same as `mica hooks list`.
+struct Listing {
+    surroundings: Surroundings,
+    values: Values,
+}
+
+#[async_trait]
+impl Command for Listing {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn description(&self) -> &str {
+        "the commands that are hooked to events"
+    }
+
+    async fn run(&self, _: &str) -> Result<Typed, Failure> {
+        Ok(Typed::Handled(Some(hooks::list(&self.values, &self.surroundings, Form::Text))))
+    }
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ impl Runner for Stage {
 
 impl Session for Stage {
     fn situation(&self) -> Situation {
-        Situation { session: "s1".into(), transcript: None, folder: "/work/shop".into(), mode: "default" }
+        Situation { session: "s1".into(), folder: "/work/shop".into(), mode: "default", ..Situation::default() }
     }
 
     fn tell(&self, text: String) {

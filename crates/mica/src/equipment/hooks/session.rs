@@ -79,11 +79,11 @@ impl Session for HookSession {
     fn situation(&self) -> Situation {
         let kept = self.keeper.as_ref().map(|keeper| {
             let session = keeper.session();
-            (session.header().id.to_string(), session.path().to_owned())
+            (session.header().id.to_string(), session.path().to_owned(), !session.is_draft())
         });
-        let (session, transcript) = match kept {
-            Some((id, path)) => (id, Some(std::path::absolute(&path).unwrap_or(path))),
-            None => ("not-kept".to_owned(), None),
+        let (session, transcript, is_resumed) = match kept {
+            Some((id, path, said)) => (id, Some(std::path::absolute(&path).unwrap_or(path)), said),
+            None => ("not-kept".to_owned(), None, false),
         };
         // Both of the careful modes change nothing, which is what others call planning.
         let mode = match self.mode.get() {
@@ -91,7 +91,7 @@ impl Session for HookSession {
             Mode::Edit if self.yes => "bypassPermissions",
             Mode::Edit => "default",
         };
-        Situation { session, transcript, folder: self.folder.clone(), mode }
+        Situation { session, transcript, folder: self.folder.clone(), mode, is_resumed }
     }
 
     fn tell(&self, text: String) {
