@@ -313,7 +313,9 @@ impl Config {
                         ));
                     }
                 }
-                for (section, keys) in [("shell", &CONFINING[..]), ("mi", &CONFINING_MI), ("hooks", &CONFINING_HOOKS)] {
+                for (section, keys) in
+                    [("shell", &CONFINING[..]), ("mi", &CONFINING_MI), ("hooks", &CONFINING_HOOKS)]
+                {
                     let Some(Value::Table(told)) = table.get_mut(section) else { continue };
                     let found: Vec<&str> =
                         keys.iter().copied().filter(|key| told.remove(*key).is_some()).collect();

@@ -19,7 +19,7 @@ use super::commands::{CommandHooks, Judgement, STOPS, Said};
 use super::config::Owner;
 use super::event::HookEvent;
 use super::fence::fenced;
-use super::payload::{CameTo, Called, Occasion};
+use super::payload::{Called, CameTo, Occasion};
 use crate::concern::{Failure, Guard, Guarded, Input, Lifecycle, Moment, Prompting, Resulted, Typed};
 use crate::registry::Registry;
 
@@ -143,7 +143,9 @@ impl CommandHooks {
             return Some(Decision::Refuse { reason: fenced(HookEvent::PermissionRequest, reason) });
         }
         // Somebody wants a person to look.
-        if said.iter().any(|said| said.answer.wish == Some(Wish::Ask)) || ask.rule.as_deref() == Some(UNCONFINED) {
+        if said.iter().any(|said| said.answer.wish == Some(Wish::Ask))
+            || ask.rule.as_deref() == Some(UNCONFINED)
+        {
             return None;
         }
         let hook = |said: &Said| self.configured().hooks.get(said.index);
@@ -251,8 +253,11 @@ impl Input for CommandHooks {
         let halt = self.state().halt.take();
         let no = said.iter().find(|said| said.answer.wish == Some(Wish::Deny));
         if let Some(no) = no {
-            let reason = halt.or_else(|| no.answer.reason.clone()).unwrap_or_else(|| "it gave no reason".to_owned());
-            return Ok(Typed::Refused(format!("a UserPromptSubmit hook does not let this be said: {reason}")));
+            let reason =
+                halt.or_else(|| no.answer.reason.clone()).unwrap_or_else(|| "it gave no reason".to_owned());
+            return Ok(Typed::Refused(format!(
+                "a UserPromptSubmit hook does not let this be said: {reason}"
+            )));
         }
         self.keep_context(HookEvent::UserPromptSubmit, &said);
         Ok(Typed::Go)
@@ -274,11 +279,10 @@ impl Lifecycle for CommandHooks {
         match kind {
             // What was said of calls is forgotten with the turn.
             "turn_start" => self.has(HookEvent::PreToolUse) || self.has(HookEvent::PermissionRequest),
-            "agent_start" => true,
             "message_end" => self.has(HookEvent::Stop) || self.has(HookEvent::SubagentStop),
             "session_start" => self.has(HookEvent::SessionStart),
-            // Also without hooks of its own: what runs aside ends with it.
-            "session_shutdown" => true,
+            // A run counts anew, and what runs aside ends with the session.
+            "agent_start" | "session_shutdown" => true,
             "before_compact" => self.has(HookEvent::PreCompact),
             "compacted" => self.has(HookEvent::PostCompact) || self.has(HookEvent::SessionStart),
             "subagent_start" => self.has(HookEvent::SubagentStart),
@@ -376,9 +380,7 @@ impl Hooks for RunHooks {
     fn says(&self, at: Point) -> bool {
         match at {
             Point::BeforeTurn => self.0.state().halt.is_some(),
-            Point::Approve => {
-                self.0.has(HookEvent::PermissionRequest) || self.0.has(HookEvent::Notification)
-            }
+            Point::Approve => self.0.has(HookEvent::PermissionRequest) || self.0.has(HookEvent::Notification),
             Point::FollowUp => self.0.has(HookEvent::Stop),
             _ => false,
         }

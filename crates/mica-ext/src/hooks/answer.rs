@@ -97,14 +97,17 @@ pub fn read(event: HookEvent, ran: &Ran, blocks: bool) -> Answer {
         End::Exited(0) => from_output(event, ran, blocks),
         End::Exited(2) => exit_two(event, ran, errors),
         End::Exited(code @ (126 | 127)) => {
-            let what = format!("it could not be started (code {code}; is the program there, and executable?)");
+            let what =
+                format!("it could not be started (code {code}; is the program there, and executable?)");
             Answer::failed(with_errors(what), blocks)
         }
         End::Exited(code) => Answer::failed(with_errors(format!("it ended with code {code}")), blocks),
         End::Signalled(signal) => {
             Answer::failed(with_errors(format!("it was ended by signal {signal}")), blocks)
         }
-        End::TimedOut => Answer::failed(with_errors("its time was up, and it was stopped".to_owned()), blocks),
+        End::TimedOut => {
+            Answer::failed(with_errors("its time was up, and it was stopped".to_owned()), blocks)
+        }
         End::Limited(limit) => Answer::failed(with_errors(limit.clone()), blocks),
         End::Cancelled => Answer::failed("it was stopped before it answered".to_owned(), blocks),
         End::NotRun(reason) => Answer::failed(format!("it was not run: {reason}"), blocks),
@@ -157,7 +160,9 @@ fn from_output(event: HookEvent, ran: &Ran, blocks: bool) -> Answer {
     };
     match unreadable {
         // A no that can be read is one, whatever else there is.
-        Some(problem) if answer.wish == Some(Wish::Deny) => Answer { problem: Some(problem.to_owned()), ..answer },
+        Some(problem) if answer.wish == Some(Wish::Deny) => {
+            Answer { problem: Some(problem.to_owned()), ..answer }
+        }
         Some(problem) => Answer::failed(format!("{problem}: {:?}", short(&text, 200)), blocks),
         None => answer,
     }
@@ -187,10 +192,9 @@ impl Found {
                         rest = line.get(objects.byte_offset()..).unwrap_or_default();
                         continue;
                     }
-                    // A list is no answer; lines like `[info] …` are not even that.
-                    Some(Ok(_)) => {}
                     Some(Err(_)) => found.is_garbled |= line.starts_with('{'),
-                    None => {}
+                    // A list is no answer; lines like `[info] …` are not even that.
+                    Some(Ok(_)) | None => {}
                 }
             }
             let (this, next) = line.split_once('\n').unwrap_or((line, ""));
@@ -225,7 +229,10 @@ fn said(event: HookEvent, object: &Map<String, Value>) -> Result<Answer, String>
     }
     if !is_answer(object) {
         let keys: Vec<&str> = object.keys().map(String::as_str).take(8).collect();
-        return Err(format!("it answered JSON that says nothing mica knows (its keys are {})", keys.join(", ")));
+        return Err(format!(
+            "it answered JSON that says nothing mica knows (its keys are {})",
+            keys.join(", ")
+        ));
     }
     let mut answer = Answer::default();
     let halts = match object.get("continue") {
@@ -276,7 +283,9 @@ fn specific(event: HookEvent, inner: &Map<String, Value>, answer: &mut Answer) -
             "ask" | "defer" => Wish::Ask,
             "deny" => Wish::Deny,
             other => {
-                return Err(format!("`permissionDecision` is {other:?}; it can be \"allow\", \"ask\" or \"deny\""));
+                return Err(format!(
+                    "`permissionDecision` is {other:?}; it can be \"allow\", \"ask\" or \"deny\""
+                ));
             }
         });
     }
@@ -341,11 +350,8 @@ fn object(from: &Map<String, Value>, key: &str) -> Result<Option<Map<String, Val
 
 /// Both ends of a text that is too long, without control characters that a terminal would obey.
 pub(crate) fn short(text: &str, most: usize) -> String {
-    let clean: String = text
-        .trim()
-        .chars()
-        .filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t'))
-        .collect();
+    let clean: String =
+        text.trim().chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect();
     let count = clean.chars().count();
     if count <= most {
         return clean;

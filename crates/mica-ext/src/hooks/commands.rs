@@ -189,7 +189,8 @@ impl CommandHooks {
         }
         if found.iter().any(|index| hooks.get(*index).is_some_and(|hook| hook.once)) {
             let mut state = self.state();
-            let first = |index: &usize| hooks.get(*index).is_none_or(|hook| !hook.once) || state.done.insert(*index);
+            let first =
+                |index: &usize| hooks.get(*index).is_none_or(|hook| !hook.once) || state.done.insert(*index);
             found.retain(first);
         }
         found
@@ -306,7 +307,7 @@ impl CommandHooks {
         let closed = closed.iter().find(|closed| closed.matcher.is_for(names.iter().copied()))?;
         Some(format!(
             "the hooks that guard this call cannot be read. {}. Tell the user: the file has to be \
-             mended or removed, and the session begun anew (`mica hooks list` shows what is wrong).",
+             mended or removed, then /reload (`mica hooks list` shows what is wrong).",
             closed.problem
         ))
     }
@@ -327,23 +328,20 @@ impl CommandHooks {
         let mut spent: BTreeSet<usize> = BTreeSet::new();
         let mut last = None;
         loop {
-            let called = Called {
-                id: call.to_owned(),
-                tool: tool.to_owned(),
-                args: now.clone(),
-                came_to: None,
-            };
+            let called =
+                Called { id: call.to_owned(), tool: tool.to_owned(), args: now.clone(), came_to: None };
             let answers = self.fire(&Occasion::of(HookEvent::PreToolUse, called), last).await;
             said.extend(answers.into_iter().map(|said| (said.index, said.answer)));
             if said.values().any(|answer| answer.wish == Some(Wish::Deny)) {
                 break;
             }
             // The first in the order of the files; the others see it, and may change it in turn.
-            let changed = said.iter().filter(|(index, _)| !spent.contains(index)).find_map(|(index, answer)| {
-                let hook = self.inner.configured.hooks.get(*index)?;
-                let input = hook.vocabulary.meant(tool, answer.input.as_ref()?);
-                (input != now).then_some((*index, input))
-            });
+            let changed =
+                said.iter().filter(|(index, _)| !spent.contains(index)).find_map(|(index, answer)| {
+                    let hook = self.inner.configured.hooks.get(*index)?;
+                    let input = hook.vocabulary.meant(tool, answer.input.as_ref()?);
+                    (input != now).then_some((*index, input))
+                });
             let Some((index, input)) = changed else { break };
             spent.insert(index);
             now = input;
@@ -370,7 +368,8 @@ impl CommandHooks {
         };
         let says = |wish: Wish| said.values().any(|answer| answer.wish == Some(wish));
         if says(Wish::Deny) {
-            let unclear = said.values().any(|answer| answer.wish == Some(Wish::Deny) && answer.problem.is_some());
+            let unclear =
+                said.values().any(|answer| answer.wish == Some(Wish::Deny) && answer.problem.is_some());
             let what = if unclear {
                 "a hook that has to agree to this call gave no clear answer; tell the user"
             } else {
@@ -442,7 +441,13 @@ impl CommandHooks {
 }
 
 /// Runs one hook, and reads what it says.
-async fn one(runner: Arc<dyn Runner>, index: usize, event: HookEvent, invocation: Invocation, blocks: bool) -> Said {
+async fn one(
+    runner: Arc<dyn Runner>,
+    index: usize,
+    event: HookEvent,
+    invocation: Invocation,
+    blocks: bool,
+) -> Said {
     let ran = runner.run(invocation).await;
     Said { index, answer: cleaned(&*runner, answer::read(event, &ran, blocks)).await }
 }

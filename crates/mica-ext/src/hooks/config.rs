@@ -233,7 +233,8 @@ impl<'a> Reading<'a> {
             // `{"PreToolUse": […]}` without the object around it is what people write first.
             None if file.keys().any(|key| matches!(HookEvent::named(key), Named::Known(_))) => {
                 let message = "the events stand alone; put them into {\"hooks\": {…}}".to_owned();
-                let guards = file.keys().any(|key| HookEvent::named(key) == Named::Known(HookEvent::PreToolUse));
+                let guards =
+                    file.keys().any(|key| HookEvent::named(key) == Named::Known(HookEvent::PreToolUse));
                 self.broken(self.place(""), message, guards.then_some(Matcher::All));
             }
             None => {}
@@ -291,7 +292,8 @@ impl<'a> Reading<'a> {
                 }
             };
             let Value::Array(groups) = groups else {
-                let message = "it is no list; it looks like [{\"matcher\": \"…\", \"hooks\": [{…}]}]".to_owned();
+                let message =
+                    "it is no list; it looks like [{\"matcher\": \"…\", \"hooks\": [{…}]}]".to_owned();
                 self.broken(self.place(&path), message, closes(event, &Matcher::All));
                 continue;
             };
@@ -340,7 +342,8 @@ impl<'a> Reading<'a> {
 
     fn entry(&mut self, event: HookEvent, matcher: &Matcher, entry: &Value, path: &str) {
         if self.made.hooks.len() >= MOST {
-            let message = format!("there are more than {MOST} entries; this one and those behind it are not read");
+            let message =
+                format!("there are more than {MOST} entries; this one and those behind it are not read");
             return self.broken(self.place(path), message, closes(event, matcher));
         }
         match self.hook(event, matcher, entry, path) {
@@ -369,26 +372,50 @@ impl<'a> Reading<'a> {
         match entry.get("type").map(|kind| kind.as_str().unwrap_or_default()) {
             None | Some("command") => {}
             Some(kind @ ("prompt" | "agent" | "http" | "mcp_tool" | "mcp")) => {
-                let message = format!("hooks of the type {kind:?} are not run by mica; it runs commands only");
+                let message =
+                    format!("hooks of the type {kind:?} are not run by mica; it runs commands only");
                 return Err(Wrong::NotHere { message });
             }
             Some(_) => return wrong(".type", "it is no type of hooks; it can be \"command\""),
         }
         if let Some(condition) = entry.get("if").filter(|condition| !condition.is_null()) {
-            let message = format!("the condition {condition} cannot be judged here; let the command look itself");
+            let message =
+                format!("the condition {condition} cannot be judged here; let the command look itself");
             return Err(Wrong::NotHere { message });
         }
         if entry.get("shell").and_then(Value::as_str).is_some_and(|shell| shell != "bash" && shell != "sh") {
-            return Err(Wrong::NotHere { message: "commands are run by bash here, and by no other shell".to_owned() });
+            return Err(Wrong::NotHere {
+                message: "commands are run by bash here, and by no other shell".to_owned(),
+            });
         }
         let exec = exec(entry)?;
         let timeout = self.timeout(entry, path)?;
         let network = self.network(entry)?;
         for key in entry.keys() {
             let known = [
-                "type", "command", "linux", "osx", "windows", "bash", "powershell", "args", "timeout",
-                "timeoutSec", "async", "asyncRewake", "once", "network", "env", "cwd", "if", "shell",
-                "statusMessage", "onFailure", "matcher", "description", "name",
+                "type",
+                "command",
+                "linux",
+                "osx",
+                "windows",
+                "bash",
+                "powershell",
+                "args",
+                "timeout",
+                "timeoutSec",
+                "async",
+                "asyncRewake",
+                "once",
+                "network",
+                "env",
+                "cwd",
+                "if",
+                "shell",
+                "statusMessage",
+                "onFailure",
+                "matcher",
+                "description",
+                "name",
             ];
             if !known.contains(&key.as_str()) {
                 let near = mica_agent::nearest::nearest(key, known.into_iter());
@@ -418,7 +445,8 @@ impl<'a> Reading<'a> {
     }
 
     fn timeout(&mut self, entry: &Map<String, Value>, path: &str) -> Result<Duration, Wrong> {
-        let Some((key, value)) = ["timeout", "timeoutSec"].iter().find_map(|key| Some((key, entry.get(*key)?)))
+        let Some((key, value)) =
+            ["timeout", "timeoutSec"].iter().find_map(|key| Some((key, entry.get(*key)?)))
         else {
             return Ok(TIMEOUT);
         };
@@ -476,7 +504,8 @@ fn closes(event: HookEvent, matcher: &Matcher) -> Option<Matcher> {
 
 fn exec(entry: &Map<String, Value>) -> Result<Exec, Wrong> {
     // The more exact one counts. Commands for other systems are no business of this one.
-    let key = ["linux", "bash", "command"].into_iter().find(|key| entry.contains_key(*key)).unwrap_or("command");
+    let key =
+        ["linux", "bash", "command"].into_iter().find(|key| entry.contains_key(*key)).unwrap_or("command");
     let Some(line) = text(entry, key)?.filter(|line| !line.trim().is_empty()) else {
         return wrong(&format!(".{key}"), "there is no command in it");
     };
@@ -486,7 +515,8 @@ fn exec(entry: &Map<String, Value>) -> Result<Exec, Wrong> {
     match entry.get("args") {
         None | Some(Value::Null) => Ok(Exec::Shell(line.to_owned())),
         Some(Value::Array(words)) => {
-            let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(ToOwned::to_owned)).collect();
+            let words: Option<Vec<String>> =
+                words.iter().map(|word| word.as_str().map(ToOwned::to_owned)).collect();
             match words {
                 None => wrong(".args", "it is a list of texts"),
                 Some(words) => Ok(Exec::Program(std::iter::once(line.to_owned()).chain(words).collect())),

@@ -6,7 +6,8 @@ use super::event::HookEvent;
 const ELEMENT: &str = "hook_output";
 
 /// What stands at it. The user set the command up, so what it asks for may be done; but what it quotes is others'.
-const NOTE: &str = "printed by a command that the user has set up for this, not typed by the user; it may quote others";
+const NOTE: &str =
+    "printed by a command that the user has set up for this, not typed by the user; it may quote others";
 
 /// Letters behind a `<` in which the name of an element begins. One that is further away is nobody's boundary.
 const NEAR: usize = 64;

@@ -104,8 +104,9 @@ impl Occasion {
 }
 
 /// An occasion of each kind, to try hooks with.
-pub fn sample(event: HookEvent, tool: &str, args: Args) -> Occasion {
-    let call = |came_to| Called { id: "call_sample".to_owned(), tool: tool.to_owned(), args: args.clone(), came_to };
+pub fn sample(event: HookEvent, tool: &str, args: &Args) -> Occasion {
+    let call =
+        |came_to| Called { id: "call_sample".to_owned(), tool: tool.to_owned(), args: args.clone(), came_to };
     let came_to = |failed| CameTo { text: "a sample of what it came to".to_owned(), details: None, failed };
     match event {
         HookEvent::PreToolUse | HookEvent::PermissionRequest => Occasion::of(event, call(None)),
@@ -117,17 +118,21 @@ pub fn sample(event: HookEvent, tool: &str, args: Args) -> Occasion {
         HookEvent::Stop => Occasion::new(event)
             .with("stop_hook_active", false)
             .with("last_assistant_message", "a sample of the last words"),
-        HookEvent::SubagentStart => Occasion::new(event).with("agent_id", "explore-1").with("agent_type", "explore"),
+        HookEvent::SubagentStart => {
+            Occasion::new(event).with("agent_id", "explore-1").with("agent_type", "explore")
+        }
         HookEvent::SubagentStop => Occasion::new(event)
             .with("agent_id", "explore-1")
             .with("agent_type", "explore")
             .with("stop_hook_active", false),
-        HookEvent::PreCompact => Occasion::new(event).with("trigger", "manual").with("custom_instructions", ""),
+        HookEvent::PreCompact => {
+            Occasion::new(event).with("trigger", "manual").with("custom_instructions", "")
+        }
         HookEvent::PostCompact => Occasion::new(event)
             .with("trigger", "manual")
             .with("tokens", json!({ "before": 100_000, "after": 20_000 })),
-        HookEvent::Notification => Occasion::new(event)
-            .with("message", "a sample of a notice")
-            .with("notification_type", "notice"),
+        HookEvent::Notification => {
+            Occasion::new(event).with("message", "a sample of a notice").with("notification_type", "notice")
+        }
     }
 }

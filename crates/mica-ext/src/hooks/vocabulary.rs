@@ -61,8 +61,7 @@ const EDIT_ALL: &[(&str, &str, Kind)] = &[
     ("new", "new_string", Kind::Same),
     ("edits", "edits", Kind::List(EDIT)),
 ];
-const GREP_MODES: &[(&str, &str)] =
-    &[("files", "files_with_matches")];
+const GREP_MODES: &[(&str, &str)] = &[("files", "files_with_matches")];
 const TODO: &[(&str, &str, Kind)] = &[("active_form", "activeForm", Kind::Same)];
 
 const TABLE: &[Row] = &[
@@ -95,10 +94,7 @@ const TABLE: &[Row] = &[
     Row {
         ours: "create_subagent",
         theirs: &["Task", "Agent"],
-        fields: &[
-            ("profile", "subagent_type", Kind::Same),
-            ("background", "run_in_background", Kind::Same),
-        ],
+        fields: &[("profile", "subagent_type", Kind::Same), ("background", "run_in_background", Kind::Same)],
     },
     Row { ours: "todo_write", theirs: &["TodoWrite"], fields: &[("todos", "todos", Kind::List(TODO))] },
     Row { ours: "ask_user_question", theirs: &["AskUserQuestion"], fields: &[] },

@@ -157,7 +157,7 @@ async fn test(
     let mode = ModeSwitch::new(Mode::default());
     let session = hooks::HookSession::new(None, surroundings.folder.clone(), mode, false);
     let commands = CommandHooks::new(loaded.configured, Arc::new(runner), Arc::new(session));
-    let trials = commands.trial(&sample(event, tool, args)).await;
+    let trials = commands.trial(&sample(event, tool, &args)).await;
     if trials.is_empty() {
         let _ = writeln!(out, "no hook of {event} matches; `mica hooks list` shows those that there are");
     }

@@ -83,7 +83,10 @@ impl Watched {
         };
         let differs = |path: &&PathBuf| now.get(*path) != self.scripts.get(*path);
         let path = now.keys().chain(self.scripts.keys()).find(differs)?;
-        Some(format!("{} has changed since it was trusted; look at it, then run `mica trust`", path.display()))
+        Some(format!(
+            "{} has changed since it was trusted; look at it, then run `mica trust`",
+            path.display()
+        ))
     }
 }
 

@@ -97,7 +97,11 @@ async fn an_input_that_a_hook_changes_is_judged_again() {
     };
     // Into something else that may be done.
     let stage = Stage::new(writes()).await;
-    stage.hooks(&at("PreToolUse", "file_write", &changed(json!({ "path": "other.txt", "content": "changed\n" }))));
+    stage.hooks(&at(
+        "PreToolUse",
+        "file_write",
+        &changed(json!({ "path": "other.txt", "content": "changed\n" })),
+    ));
     let ran = stage.ask(&["--yes", "-p", "write it"]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!((stage.read("new.txt").as_str(), stage.read("other.txt").as_str()), ("", "changed\n"));
@@ -133,7 +137,10 @@ async fn what_hooks_say_reaches_the_model_fenced_at_the_tail() {
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     let first = stage.server.captured()[0].json["messages"].to_string();
     assert!(first.contains("the branch is main") && first.contains("it is Monday"), "{first}");
-    assert!(!stage.server.captured()[0].json["messages"][0].to_string().contains("Monday"), "not in the system prompt");
+    assert!(
+        !stage.server.captured()[0].json["messages"][0].to_string().contains("Monday"),
+        "not in the system prompt"
+    );
     let last = stage.last();
     assert!(last.contains("lint: token [API_TOKEN: not shown] &lt;/hook_output>"), "{last}");
     assert_eq!(stage.read("new.txt"), "made\n", "what is done stays done");
@@ -170,7 +177,8 @@ async fn a_stop_hook_goes_on_with_its_reason_and_not_for_ever() {
     let ran = stage.ask(&["-p", "do it"]).await;
     assert_eq!((ran.code, stage.server.captured().len()), (Some(0), 4), "{}", ran.err);
     assert!(ran.err.contains("Stop hooks held the end of the run up 3 times in a row"), "{}", ran.err);
-    let told: Vec<Value> = stage.read("log.json").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<Value> =
+        stage.read("log.json").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let active: Vec<&Value> = told.iter().map(|one| &one["stop_hook_active"]).collect();
     assert_eq!(active, [&json!(false), &json!(true), &json!(true)]);
     assert_eq!(told[0]["last_assistant_message"], "I am done.");

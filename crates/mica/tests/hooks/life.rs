@@ -131,7 +131,8 @@ async fn sessions_tell_when_they_begin_and_end() {
     stage.hooks(&json!({ "hooks": { "SessionStart": entry, "SessionEnd": entry, "Stop": entry } }));
     assert_eq!(stage.ask(&["-p", "hi"]).await.code, Some(0));
     assert_eq!(stage.ask(&["--continue", "-p", "again"]).await.code, Some(0));
-    let told: Vec<Value> = stage.read("log.json").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<Value> =
+        stage.read("log.json").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let events: Vec<(&str, &str)> = told
         .iter()
         .map(|one| {

@@ -45,7 +45,10 @@ async fn a_projects_hooks_run_when_they_are_trusted_and_a_changed_script_takes_t
 async fn an_agent_that_changes_the_guards_script_is_not_let_through() {
     let stage = Stage::new(
         Scenario::new()
-            .turn(Turn::new().call("shell", json!({ "command": "printf '#!/bin/sh\\nexit 0\\n' > scripts/check.sh" })))
+            .turn(
+                Turn::new()
+                    .call("shell", json!({ "command": "printf '#!/bin/sh\\nexit 0\\n' > scripts/check.sh" })),
+            )
             .turn(Turn::new().call("file_write", json!({ "path": "new.txt", "content": "made\n" })))
             .turn(Turn::new().text("Done.")),
     )
@@ -79,7 +82,8 @@ async fn settings_of_another_agent_count_when_the_user_wants_them() {
     write(&stage.project().join(".claude/hooks/start.sh"), "#!/bin/sh\necho started by claude settings\n");
     // Not wanted: not read, and nobody is bothered with it.
     let ran = stage.ask(&["-p", "hi"]).await;
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(!ran.err.contains("hooks"), "{}", ran.err);
     assert!(!stage.sent().contains("started by claude settings"));
     // Wanted, and not trusted.
     stage.settings("[hooks]\nclaude = true\n");
@@ -112,7 +116,7 @@ async fn a_broken_file_closes_what_it_would_guard_and_says_how_to_mend_it() {
     write(&stage.config().join("hooks.json"), "{\"hooks\": {\"PreToolUse\": [");
     let ran = stage.ask(&["--yes", "-p", "write it"]).await;
     assert_eq!((ran.code, stage.read("new.txt").as_str()), (Some(0), ""), "{}", ran.err);
-    assert!(ran.err.contains("hooks.json:1:27: it is no JSON"), "{}", ran.err);
+    assert!(ran.err.contains("hooks.json:1:26: it is no JSON"), "{}", ran.err);
     assert!(stage.last().contains("the hooks that guard this call cannot be read"), "{}", stage.last());
     assert!(stage.last().contains("`mica hooks list` shows what is wrong"), "{}", stage.last());
 }
@@ -124,7 +128,7 @@ async fn hooks_can_be_listed_and_tried() {
     assert!(none.starts_with("nothing is hooked to anything; hooks are in "), "{none}");
     stage.hooks(&json!({ "hooks": {
         "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "command": "echo checked; echo no >&2; exit 2", "timeout": 5 }] }],
-        "Sotp": [],
+        "Stopp": [],
     } }));
     let file = stage.config().join("hooks.json").display().to_string();
     assert_eq!(
@@ -132,16 +136,29 @@ async fn hooks_can_be_listed_and_tried() {
         format!(
             "PreToolUse\n  Bash  echo checked; echo no >&2; exit 2  (yours, 5 s)\n      \
              {file}: hooks.PreToolUse[0].hooks[0]\n\
-             wrong: {file}: hooks.Sotp: there is no event \"Sotp\"; was Stop meant?\n"
+             wrong: {file}: hooks.Stopp: there is no event \"Stopp\"; was Stop meant?\n"
         )
     );
-    let json: Value = serde_json::from_str(&stage.does(&["hooks", "list", "--format", "json"]).await).unwrap();
+    let json: Value =
+        serde_json::from_str(&stage.does(&["hooks", "list", "--format", "json"]).await).unwrap();
     assert_eq!(json["hooks"][0]["event"], "PreToolUse");
-    let tried = stage.does(&["hooks", "test", "pretooluse", "--tool", "Bash", "--input", "{\"command\": \"ls\"}"]).await;
-    for part in ["\"tool_name\": \"shell\"", "\"command\": \"ls\"", "prints\n    checked", "complains\n    no", "ends: with code 2", "means: no; because: no"] {
+    let tried = stage
+        .does(&["hooks", "test", "pretooluse", "--tool", "Bash", "--input", "{\"command\": \"ls\"}"])
+        .await;
+    for part in [
+        "\"tool_name\": \"shell\"",
+        "\"command\": \"ls\"",
+        "prints\n    checked",
+        "complains\n    no",
+        "ends: with code 2",
+        "means: no; because: no",
+    ] {
         assert!(tried.contains(part), "{part}: {tried}");
     }
     let nothing = stage.does(&["hooks", "test", "PreToolUse", "--tool", "file_read"]).await;
-    assert!(nothing.ends_with("no hook of PreToolUse matches; `mica hooks list` shows those that there are\n"), "{nothing}");
+    assert!(
+        nothing.ends_with("no hook of PreToolUse matches; `mica hooks list` shows those that there are\n"),
+        "{nothing}"
+    );
     assert!(stage.fails(&["hooks", "test", "Nonsense"]).await.contains("there is no event \"Nonsense\""));
 }

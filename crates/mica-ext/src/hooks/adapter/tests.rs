@@ -1,5 +1,7 @@
 //! Hooks as an extension, and among the hooks of a run.
 
+#![allow(clippy::needless_pass_by_value, reason = "tables read better with values")]
+
 use std::sync::Mutex;
 
 use mica_ai::arguments::Arguments;
@@ -129,10 +131,12 @@ async fn moments_are_told_in_the_words_of_the_convention() {
 
 #[tokio::test]
 async fn what_is_told_at_the_beginning_stands_and_what_is_told_with_a_prompt_does_not() {
-    let (hooks, _) = hooks(Owner::User, &[("SessionStart", "0 on main"), ("UserPromptSubmit", "0 on Monday")]);
+    let (hooks, _) =
+        hooks(Owner::User, &[("SessionStart", "0 on main"), ("UserPromptSubmit", "0 on Monday")]);
     let extensions = extensions(&hooks);
     extensions.tell(&Moment::SessionStart { reason: "startup" }).await;
-    let added = |said: Vec<crate::extensions::Said>| said.into_iter().map(|said| said.text).collect::<String>();
+    let added =
+        |said: Vec<crate::extensions::Said>| said.into_iter().map(|said| said.text).collect::<String>();
     let start = fenced(HookEvent::SessionStart, "on main");
     let monday = fenced(HookEvent::UserPromptSubmit, "on Monday");
     assert_eq!(extensions.typed("hi").await, Typed::Go);
@@ -167,7 +171,9 @@ async fn the_end_of_a_run_is_held_up_three_times_in_a_row() {
 #[tokio::test]
 async fn a_permission_is_the_users_hooks_to_give_and_never_for_what_nothing_confines() {
     let answer = |wish: &str| {
-        format!("0 {{\"hookSpecificOutput\":{{\"hookEventName\":\"PermissionRequest\",\"decision\":{{\"behavior\":\"{wish}\"}}}}}}")
+        format!(
+            "0 {{\"hookSpecificOutput\":{{\"hookEventName\":\"PermissionRequest\",\"decision\":{{\"behavior\":\"{wish}\"}}}}}}"
+        )
     };
     for (owner, wish, rule, expect) in [
         (Owner::User, "allow", None, Some(vec![Decision::Allow])),
@@ -177,7 +183,9 @@ async fn a_permission_is_the_users_hooks_to_give_and_never_for_what_nothing_conf
             Owner::Project,
             "deny",
             None,
-            Some(vec![Decision::Refuse { reason: fenced(HookEvent::PermissionRequest, "it gave no reason") }]),
+            Some(vec![Decision::Refuse {
+                reason: fenced(HookEvent::PermissionRequest, "it gave no reason"),
+            }]),
         ),
     ] {
         let (hooks, stage) = hooks(owner, &[("PermissionRequest", &answer(wish)), ("Notification", "0")]);
@@ -192,7 +200,8 @@ async fn a_permission_is_the_users_hooks_to_give_and_never_for_what_nothing_conf
 
 #[tokio::test]
 async fn a_hook_that_says_so_ends_the_run() {
-    let (hooks, _) = hooks(Owner::Project, &[("PostToolUse", "0 {\"continue\":false,\"stopReason\":\"enough\"}")]);
+    let (hooks, _) =
+        hooks(Owner::Project, &[("PostToolUse", "0 {\"continue\":false,\"stopReason\":\"enough\"}")]);
     let came_to = CameTo { text: String::new(), details: None, failed: false };
     let called = Called { id: "1".into(), tool: "shell".into(), args: Args::new(), came_to: Some(came_to) };
     hooks.after_call(called).await;

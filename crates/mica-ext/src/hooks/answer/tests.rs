@@ -1,5 +1,7 @@
 //! What answers come to, event by event.
 
+#![allow(clippy::needless_pass_by_value, reason = "tables read better with values")]
+
 use serde_json::json;
 
 use super::*;
@@ -52,12 +54,18 @@ fn every_field_of_an_answer_is_read() {
         say(json!({ "hookSpecificOutput": inner }))
     };
     for (decision, expect) in [("allow", "allow"), ("deny", "deny"), ("ask", "ask"), ("defer", "ask")] {
-        let answer = specific("PreToolUse", json!({ "permissionDecision": decision, "permissionDecisionReason": "why" }));
+        let answer = specific(
+            "PreToolUse",
+            json!({ "permissionDecision": decision, "permissionDecisionReason": "why" }),
+        );
         check(PRE, &answer, &format!("{expect} reason=\"why\""));
     }
     check(
         PRE,
-        &specific("PreToolUse", json!({ "permissionDecision": "allow", "updatedInput": { "command": "ls" } })),
+        &specific(
+            "PreToolUse",
+            json!({ "permissionDecision": "allow", "updatedInput": { "command": "ls" } }),
+        ),
         "allow input=\"{\\\"command\\\":\\\"ls\\\"}\"",
     );
     check(
@@ -76,7 +84,11 @@ fn every_field_of_an_answer_is_read() {
     check(PRE, &say(json!({ "systemMessage": "look" })), "- message=\"look\"");
     // Without the name of the event, and without the object around it, a no is still one.
     check(PRE, &say(json!({ "hookSpecificOutput": { "permissionDecision": "deny" } })), "deny");
-    check(PRE, &say(json!({ "permissionDecision": "deny", "permissionDecisionReason": "r" })), "deny reason=\"r\"");
+    check(
+        PRE,
+        &say(json!({ "permissionDecision": "deny", "permissionDecisionReason": "r" })),
+        "deny reason=\"r\"",
+    );
 
     check(
         HookEvent::PostToolUse,
@@ -90,7 +102,10 @@ fn every_field_of_an_answer_is_read() {
     );
     check(
         HookEvent::PostToolUse,
-        &specific("PostToolUse", json!({ "updatedMCPToolOutput": { "content": [{ "type": "text", "text": "t" }] } })),
+        &specific(
+            "PostToolUse",
+            json!({ "updatedMCPToolOutput": { "content": [{ "type": "text", "text": "t" }] } }),
+        ),
         "- output=\"t\"",
     );
     check(
@@ -100,10 +115,17 @@ fn every_field_of_an_answer_is_read() {
     );
     check(
         HookEvent::PermissionRequest,
-        &specific("PermissionRequest", json!({ "decision": { "behavior": "allow", "updatedInput": { "a": 1 } } })),
+        &specific(
+            "PermissionRequest",
+            json!({ "decision": { "behavior": "allow", "updatedInput": { "a": 1 } } }),
+        ),
         "allow input=\"{\\\"a\\\":1}\"",
     );
-    check(HookEvent::Stop, &say(json!({ "decision": "block", "reason": "test it" })), "deny reason=\"test it\"");
+    check(
+        HookEvent::Stop,
+        &say(json!({ "decision": "block", "reason": "test it" })),
+        "deny reason=\"test it\"",
+    );
     check(
         HookEvent::UserPromptSubmit,
         &specific("UserPromptSubmit", json!({ "additionalContext": "it is Monday" })),
@@ -141,8 +163,14 @@ fn before_a_call_everything_unclear_is_a_no() {
             exit(0, "{\"permission\": \"deny\", \"why\": 1}", ""),
             "it answered JSON that says nothing mica knows (its keys are permission, why)",
         ),
-        (exit(0, "{\"approve\": false}", ""), "it answered JSON that says nothing mica knows (its keys are approve)"),
-        (exit(0, "{\"decision\": \"maybe\"}", ""), "`decision` is \"maybe\"; it can be \"approve\" or \"block\""),
+        (
+            exit(0, "{\"approve\": false}", ""),
+            "it answered JSON that says nothing mica knows (its keys are approve)",
+        ),
+        (
+            exit(0, "{\"decision\": \"maybe\"}", ""),
+            "`decision` is \"maybe\"; it can be \"approve\" or \"block\"",
+        ),
         (exit(0, "{\"continue\": \"no\"}", ""), "`continue` is \"no\"; it can be true or false"),
         (exit(0, "{\"reason\": 5}", ""), "`reason` is 5; it is a text"),
         (exit(0, "{\"hookSpecificOutput\": []}", ""), "`hookSpecificOutput` is no object"),
@@ -172,7 +200,11 @@ fn the_strictest_of_several_answers_counts_and_logs_around_them_do_no_harm() {
     let two = "{\"decision\":\"approve\"}\n{\"hookSpecificOutput\":{\"permissionDecision\":\"deny\",\
                \"permissionDecisionReason\":\"r\"}}";
     check(PRE, &exit(0, two, ""), "deny reason=\"r\"");
-    check(PRE, &exit(0, "Shell ready\n[1] started\n{\"decision\":\"block\",\"reason\":\"r\"}\nbye\n", ""), "deny reason=\"r\"");
+    check(
+        PRE,
+        &exit(0, "Shell ready\n[1] started\n{\"decision\":\"block\",\"reason\":\"r\"}\nbye\n", ""),
+        "deny reason=\"r\"",
+    );
     check(PRE, &exit(0, "{\n  \"decision\": \"approve\"\n}{\"continue\": true}", ""), "allow");
     // A no that can be read stays the reason.
     check(
@@ -186,8 +218,16 @@ fn the_strictest_of_several_answers_counts_and_logs_around_them_do_no_harm() {
 fn code_two_is_a_no_whatever_was_printed() {
     check(PRE, &exit(2, "", "not like this\n"), "deny reason=\"not like this\"");
     check(PRE, &exit(2, "{\"decision\":\"approve\"}", "no"), "deny reason=\"no\"");
-    check(PRE, &exit(2, "{\"decision\":\"block\",\"reason\":\"from JSON\"}", ""), "deny reason=\"from JSON\"");
-    check(PRE, &exit(2, "{\"decision\":\"blo", ""), "deny reason=\"it ended with code 2 and gave no reason\"");
+    check(
+        PRE,
+        &exit(2, "{\"decision\":\"block\",\"reason\":\"from JSON\"}", ""),
+        "deny reason=\"from JSON\"",
+    );
+    check(
+        PRE,
+        &exit(2, "{\"decision\":\"blo", ""),
+        "deny reason=\"it ended with code 2 and gave no reason\"",
+    );
     check(HookEvent::Stop, &exit(2, "", "run the tests"), "deny reason=\"run the tests\"");
     check(HookEvent::UserPromptSubmit, &exit(2, "", "no keys"), "deny reason=\"no keys\"");
     check(HookEvent::PostToolUse, &exit(2, "", "unformatted"), "deny reason=\"unformatted\"");

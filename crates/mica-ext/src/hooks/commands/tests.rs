@@ -1,5 +1,7 @@
 //! Hooks of one event together, with a runner that plays them.
 
+#![allow(clippy::needless_pass_by_value, reason = "tables read better with values")]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
@@ -42,7 +44,12 @@ impl Runner for Stage {
 
 impl Session for Stage {
     fn situation(&self) -> Situation {
-        Situation { session: "s1".into(), folder: "/work/shop".into(), mode: "default", ..Situation::default() }
+        Situation {
+            session: "s1".into(),
+            folder: "/work/shop".into(),
+            mode: "default",
+            ..Situation::default()
+        }
     }
 
     fn tell(&self, text: String) {
@@ -51,8 +58,12 @@ impl Session for Stage {
 }
 
 impl Stage {
+    /// What was run, sorted: side by side there is no order.
     fn commands(&self) -> Vec<String> {
-        self.ran.lock().unwrap().iter().map(|(command, _)| command.clone()).collect()
+        let mut commands: Vec<String> =
+            self.ran.lock().unwrap().iter().map(|(command, _)| command.clone()).collect();
+        commands.sort();
+        commands
     }
 
     fn told(&self) -> Vec<String> {
@@ -72,7 +83,11 @@ fn pre(value: Value) -> Ran {
     says(json!({ "hookSpecificOutput": value }))
 }
 
-fn hooks(owner: Owner, file: &Value, play: impl Fn(&str, &Value) -> Ran + Send + Sync + 'static) -> (CommandHooks, Arc<Stage>) {
+fn hooks(
+    owner: Owner,
+    file: &Value,
+    play: impl Fn(&str, &Value) -> Ran + Send + Sync + 'static,
+) -> (CommandHooks, Arc<Stage>) {
     let source = Source { label: "f".to_owned(), owner, kind: Kind::Own };
     let configured = Configured::read(&file.to_string(), &source);
     let stage = Arc::new(Stage {
@@ -82,7 +97,14 @@ fn hooks(owner: Owner, file: &Value, play: impl Fn(&str, &Value) -> Ran + Send +
         at_once: AtomicUsize::new(0),
         most: AtomicUsize::new(0),
     });
-    (CommandHooks::new(configured, Arc::clone(&stage) as Arc<dyn Runner>, Arc::clone(&stage) as Arc<dyn Session>), stage)
+    (
+        CommandHooks::new(
+            configured,
+            Arc::clone(&stage) as Arc<dyn Runner>,
+            Arc::clone(&stage) as Arc<dyn Session>,
+        ),
+        stage,
+    )
 }
 
 /// A file with these commands before every call.
@@ -101,7 +123,8 @@ fn words_of(judgement: &Judgement) -> String {
         Judgement::Allow => "allow".to_owned(),
         Judgement::Ask(reason) => format!("ask {reason}"),
         Judgement::Deny(reason) => {
-            let inner = reason.split(">\n").nth(1).and_then(|inner| inner.split("\n</").next()).unwrap_or(reason);
+            let inner =
+                reason.split(">\n").nth(1).and_then(|inner| inner.split("\n</").next()).unwrap_or(reason);
             format!("deny {inner}")
         }
     }
@@ -129,7 +152,11 @@ async fn the_strictest_counts_and_a_yes_is_the_users_own() {
     ] {
         let (hooks, _) = hooks(owner, &before(commands), play);
         let judged = hooks.before_call("1", "shell", &command("ls")).await;
-        assert_eq!((words_of(&judged.verdict).as_str(), judged.args), (expect, None), "{owner:?} {commands:?}");
+        assert_eq!(
+            (words_of(&judged.verdict).as_str(), judged.args),
+            (expect, None),
+            "{owner:?} {commands:?}"
+        );
     }
 }
 
@@ -144,7 +171,7 @@ async fn who_does_not_match_is_not_run_and_the_same_command_runs_once() {
     hooks.before_call("1", "shell", &command("ls")).await;
     assert_eq!(stage.commands(), ["a", "b"]);
     hooks.before_call("2", "file_write", &Args::new()).await;
-    assert_eq!(stage.commands(), ["a", "b", "a", "c"]);
+    assert_eq!(stage.commands(), ["a", "a", "b", "c"]);
 }
 
 #[tokio::test]
@@ -165,8 +192,10 @@ async fn a_change_is_shown_to_the_others_and_each_changes_once() {
         let line = read["tool_input"]["command"].as_str().unwrap_or_default().to_owned();
         match name {
             "adds" => pre(json!({ "updatedInput": { "command": format!("{line} -x") } })),
-            "quotes" => pre(json!({ "updatedInput": { "command": format!("'{line}'") }, "permissionDecision": "ask",
-                                    "permissionDecisionReason": "quoted" })),
+            "quotes" => {
+                pre(json!({ "updatedInput": { "command": format!("'{line}'") }, "permissionDecision": "ask",
+                                    "permissionDecisionReason": "quoted" }))
+            }
             "forbids" if line.contains("-x") => exits(2, "", "no -x"),
             _ => exits(0, "", ""),
         }
@@ -184,7 +213,7 @@ async fn a_change_is_shown_to_the_others_and_each_changes_once() {
     let judged = both.before_call("1", "shell", &command("ls")).await;
     assert_eq!(judged.args, Some(command("'ls -x'")));
     assert_eq!(judged.verdict, Judgement::Ask("quoted".to_owned()));
-    assert_eq!(stage.commands(), ["adds", "quotes", "quiet", "quotes", "quiet", "adds", "quiet"]);
+    assert_eq!(stage.commands(), ["adds", "adds", "quiet", "quiet", "quiet", "quotes", "quotes"]);
     // The question stays with the call as it was changed.
     let again = both.before_call("1", "shell", &command("'ls -x'")).await;
     assert_eq!((again.args, again.verdict), (None, Judgement::Ask("quoted".to_owned())));
@@ -202,9 +231,11 @@ async fn hooks_for_another_agent_read_and_answer_in_its_words() {
         assert_eq!(read["tool_name"], "Bash");
         pre(json!({ "updatedInput": { "command": "ls", "timeout": 3000 } }))
     });
-    let args = Args::from_iter([("command".to_owned(), "ls".into()), ("timeout_seconds".to_owned(), 9.into())]);
+    let args =
+        Args::from_iter([("command".to_owned(), "ls".into()), ("timeout_seconds".to_owned(), 9.into())]);
     let judged = hooks.before_call("c7", "shell", &args).await;
-    let expect = Args::from_iter([("command".to_owned(), "ls".into()), ("timeout_seconds".to_owned(), 3.into())]);
+    let expect =
+        Args::from_iter([("command".to_owned(), "ls".into()), ("timeout_seconds".to_owned(), 3.into())]);
     assert_eq!(judged.args, Some(expect));
     assert_eq!(
         stage.ran.lock().unwrap()[0].1,
@@ -224,8 +255,8 @@ async fn a_broken_file_closes_the_calls_it_would_guard() {
         hooks.before_call("1", "shell", &command("ls")).await.verdict,
         Judgement::Deny(
             "the hooks that guard this call cannot be read. f: hooks.PreToolUse[0].hooks[0].command: there is no command \
-             in it. Tell the user: the file has to be mended or removed, and the session begun anew (`mica hooks list` \
-             shows what is wrong)."
+             in it. Tell the user: the file has to be mended or removed, then /reload (`mica hooks list` shows what is \
+             wrong)."
                 .to_owned()
         )
     );
@@ -241,7 +272,9 @@ async fn what_goes_wrong_is_told_once_and_secrets_are_not() {
     }
     assert_eq!(
         stage.told(),
-        ["the PostToolUse hook h (f: hooks.PostToolUse[0].hooks[0]): it ended with code 1: password [PASSWORD: not shown]"]
+        [
+            "the PostToolUse hook h (f: hooks.PostToolUse[0].hooks[0]): it ended with code 1: password [PASSWORD: not shown]"
+        ]
     );
 }
 

@@ -1,5 +1,7 @@
 //! What files come to, and what is told of mistakes in them.
 
+#![allow(clippy::needless_pass_by_value, reason = "tables read better with values")]
+
 use serde_json::json;
 
 use super::*;
@@ -125,10 +127,7 @@ fn mistakes_are_told_with_their_place_and_close_what_they_would_guard() {
         (bad("env", json!({ "A": 1 })), ".env.A: it is a text"),
         (bad("args", json!("a")), ".args: it is a list of texts"),
         (bad("onFailure", json!("explode")), ".onFailure: it can be \"block\", or is left out"),
-        (
-            bad("timeuot", json!(5)),
-            ".timeuot: there is no such setting of a command; was \"timeout\" meant?",
-        ),
+        (bad("timeuot", json!(5)), ".timeuot: there is no such setting of a command; was \"timeout\" meant?"),
         (bad("shell", json!("powershell")), ": commands are run by bash here, and by no other shell"),
     ] {
         let read = read(&with("PreToolUse", entry.clone()));
@@ -160,8 +159,16 @@ fn what_is_wrong_around_entries_closes_everything_it_may_have_guarded() {
             "hooks.json: the events stand alone; put them into {\"hooks\": {…}}",
             all,
         ),
-        (json!({ "vocabulary": "klingon" }), "hooks.json: vocabulary: \"klingon\" is no vocabulary; it can be \"mica\" or \"claude\"", all),
-        (json!({ "hook": {} }), "hooks.json: hook: there is no such setting; there are hooks and vocabulary", none),
+        (
+            json!({ "vocabulary": "klingon" }),
+            "hooks.json: vocabulary: \"klingon\" is no vocabulary; it can be \"mica\" or \"claude\"",
+            all,
+        ),
+        (
+            json!({ "hook": {} }),
+            "hooks.json: hook: there is no such setting; there are hooks and vocabulary",
+            none,
+        ),
         (
             json!({ "hooks": { "PreTolUse": [] } }),
             "hooks.json: hooks.PreTolUse: there is no event \"PreTolUse\"; was PreToolUse meant?",
@@ -277,16 +284,20 @@ fn hosts_are_the_users_to_grant_and_time_has_an_end() {
     let project = Configured::read(&file.to_string(), &source(Owner::Project, Kind::Own));
     assert_eq!(
         problems(&project),
-        ["hooks.json: hooks.PreToolUse[0].hooks[0].network: hosts are the user's to grant: move the entry to hooks.json \
-          in your own settings folder"]
+        [
+            "hooks.json: hooks.PreToolUse[0].hooks[0].network: hosts are the user's to grant: move the entry to hooks.json \
+          in your own settings folder"
+        ]
     );
     assert_eq!(closed(&project), ["shell|file_.*"]);
     let long = read(&with("Stop", json!({ "command": "x", "timeout": 60_000 })));
     assert_eq!(long.hooks[0].timeout, LONGEST);
     assert_eq!(
         problems(&long),
-        ["hooks.json: hooks.Stop[0].hooks[0].timeout: 60000 seconds are more than the most, which is 600; it is cut to \
-          that (the number is seconds, not milliseconds)"]
+        [
+            "hooks.json: hooks.Stop[0].hooks[0].timeout: 60000 seconds are more than the most, which is 600; it is cut to \
+          that (the number is seconds, not milliseconds)"
+        ]
     );
 }
 

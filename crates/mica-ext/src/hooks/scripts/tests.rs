@@ -1,5 +1,7 @@
 //! Which files count when a project's hooks are trusted.
 
+#![allow(clippy::needless_pass_by_value, reason = "tables read better with values")]
+
 use super::super::config::{Configured, Kind, Owner, Source};
 use super::*;
 

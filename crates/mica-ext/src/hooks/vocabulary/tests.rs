@@ -1,5 +1,7 @@
 //! Tools and inputs, there and back.
 
+#![allow(clippy::needless_pass_by_value, reason = "tables read better with values")]
+
 use serde_json::json;
 
 use super::*;

@@ -11,7 +11,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mica_ext::hooks::scripts::PROJECT;
 use mica_ext::hooks::{End, Exec, Invocation, Owner, Ran, Runner};
-use mica_sandbox::{Boundary, Child, Command, Host, How, Limit, Network, Sandbox, SandboxError, Stream, Tier, Weak};
+use mica_sandbox::{
+    Boundary, Child, Command, Host, How, Limit, Network, Sandbox, SandboxError, Stream, Tier, Weak,
+};
 use mica_tools::{Ground, Redaction};
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
@@ -28,8 +30,13 @@ const ERRORS: usize = 64 << 10;
 const GRACE: Duration = Duration::from_millis(500);
 
 /// What every hook is told besides: nobody watches.
-const VARIABLES: [(&str, &str); 5] =
-    [("TERM", "dumb"), ("NO_COLOR", "1"), ("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];
+const VARIABLES: [(&str, &str); 5] = [
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+];
 
 /// Runs hooks in the sandbox.
 pub struct Sandboxed {
