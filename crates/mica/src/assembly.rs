@@ -8,7 +8,7 @@ use mica_agent::Hooks;
 use mica_ai::ToolResult;
 use mica_ai::message::ToolCall;
 use mica_context::compact::{FileFact, FileFacts, NamedArguments};
-use mica_context::keeper::TurnSections;
+use mica_context::keeper::{Announce, TurnSections};
 use mica_context::section::{Rendered, ToolNames};
 use mica_context::spill::{Clock, SpillLimits};
 use mica_context::{Spill, SpillFolder, WindowKeeper};
@@ -50,6 +50,8 @@ pub struct Shared {
     pub meter: Meter,
     /// What extensions add to prompts.
     pub added: Arc<Added>,
+    /// Who is told before a window is compacted.
+    pub announce: Announce,
     /// What takes values of secrets out of results.
     pub redaction: Redaction,
     /// What tells the time.
@@ -124,7 +126,7 @@ impl Shared {
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
         };
-        self.window_with(Arc::new(sections), keeper)
+        Arc::new(self.window_with(Arc::new(sections), keeper).announcing(Arc::clone(&self.announce)))
     }
 
     /// What keeps the window of a subagent. It makes no plans and no list: it answers whoever sent it.
@@ -140,17 +142,17 @@ impl Shared {
             sections.push(Rendered::turn("mode", Some(mode)));
             sections
         };
-        self.window_with(Arc::new(sections), keeper)
+        Arc::new(self.window_with(Arc::new(sections), keeper))
     }
 
-    fn window_with(&self, sections: TurnSections, keeper: Option<&Keeper>) -> Arc<WindowKeeper> {
+    fn window_with(&self, sections: TurnSections, keeper: Option<&Keeper>) -> WindowKeeper {
         let mut window = WindowKeeper::new(Arc::clone(&self.clock))
             .files(Arc::new(Files::default()))
             .turn_sections(sections);
         if let Some(keeper) = keeper {
             window = window.journal(Arc::new(keeper.clone()));
         }
-        Arc::new(window)
+        window
     }
 }
 

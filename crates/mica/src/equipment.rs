@@ -25,6 +25,7 @@ use mica_tools::{Ground, TaskLimits, Tasks, Workspace, kill_task, task_output, t
 use crate::approvals::KeptApprovals;
 use crate::cli::RunFlags;
 use crate::config::Values;
+use crate::docs;
 use crate::keeping::Keeper;
 use crate::surroundings::Surroundings;
 use people::People;
@@ -124,7 +125,7 @@ impl Equipment {
         let (pages, web) = web::equip(outfit.values, outfit.surroundings, notices)?;
         let (hooked, hooks_tell) = hooks::equip(outfit, Arc::clone(&ground) as Arc<dyn Ground>);
         let mut equipment = Self {
-            capabilities: vec![background(&tasks)],
+            capabilities: vec![background(&tasks), docs::capability()],
             hooks: Vec::new(),
             exceptions: People::exceptions()?,
             polls: vec![task_output::NAME],

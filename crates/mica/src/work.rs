@@ -1,7 +1,8 @@
 //! Puts an agent together: a model, a domain, a session, and everyone who has a say.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -9,10 +10,12 @@ use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings, 
 use mica_ai::id::MessageId;
 use mica_ai::usage::Usd;
 use mica_ai::{Content, User};
+use mica_context::compact::Trigger;
+use mica_context::keeper::Announce;
 use mica_context::spill::SpillLimits;
 use mica_context::{Clock, SpillFolder, WindowKeeper};
 use mica_domain::DomainHooks;
-use mica_ext::Moment;
+use mica_ext::{Extensions, Moment};
 use mica_policy::FileGate;
 use mica_policy::budget::{Budget, Limits, Meter};
 use mica_policy::mode::{ModeSwitch, ModeTable};
@@ -20,6 +23,7 @@ use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
 use mica_tools::{Checkpoints, Person, Profiles, Redaction, Tasks, Workspace};
 use pack_mi::apply_code_action;
+use tokio_util::sync::CancellationToken;
 
 use crate::approvals::KeptApprovals;
 use crate::approvals::project::ProjectFile;
@@ -27,7 +31,7 @@ use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions, undo};
 use crate::config::{Values, project};
-use crate::equipment::extensions::Loading;
+use crate::equipment::extensions::{Loading, Shelf};
 use crate::equipment::extensions::added::Added;
 use crate::equipment::extensions::screen::Screen;
 use crate::equipment::extensions::store::Store;
@@ -88,6 +92,8 @@ pub struct Work {
     added: Arc<Added>,
     /// The tools that are there without any extension.
     pub(crate) own_tools: Arc<BTreeSet<String>>,
+    /// What stops a command that a person typed.
+    pub(crate) stop: Arc<Mutex<Option<CancellationToken>>>,
 }
 
 /// What an agent is put together from.
@@ -185,11 +191,16 @@ impl Work {
             screen,
             person,
             keeper: keeper.clone(),
-            commands: Commands { ground, gate: commands, workspace: workspace.clone() },
+            commands: Commands { ground, gate: commands, workspace: workspace.clone(), count: AtomicU64::new(0) },
             web,
             store: Store::new(surroundings.data.join("extensions")),
         }));
-        let loading = Arc::new(Loading::new(around, factories));
+        let shelf = Shelf {
+            surroundings: surroundings.clone(),
+            values: values.extensions.clone(),
+            named: flags.extension.clone(),
+        };
+        let loading = Arc::new(Loading::new(around, shelf, factories));
         let told = loading.extensions.clone();
         hooks_tell.tell_to(move |text| told.notice(hooks::NAME, text));
         let added = Arc::<Added>::default();
@@ -206,6 +217,7 @@ impl Work {
             limits: limits(values),
             meter: Meter::default(),
             added: Arc::clone(&added),
+            announce: announcing(&loading.extensions),
             redaction: Redaction::new(&surroundings.folder),
             clock,
         };
@@ -289,6 +301,7 @@ impl Work {
             loading,
             added,
             own_tools: Arc::new(own_tools),
+            stop: Arc::default(),
         })
     }
 
@@ -311,13 +324,12 @@ impl Work {
         self.begin_run(text, content).await
     }
 
-    /// Runs from what an extension said. `None`: none has something for a run to begin with.
+    /// Runs from what an extension said.
     ///
     /// # Errors
     /// As [`Work::prompt`].
-    pub async fn prompt_unasked(&self) -> Option<Result<Outcome>> {
-        let content = self.loading.around.next_run()?;
-        Some(self.begin_run("", content).await)
+    pub async fn unasked(&self, content: Vec<Content>) -> Result<Outcome> {
+        self.begin_run("", content).await
     }
 
     async fn begin_run(&self, text: &str, content: Vec<Content>) -> Result<Outcome> {
@@ -495,6 +507,19 @@ fn limits(values: &Values) -> Limits {
         active: limits.time.map(Duration::from_secs).or(usual.active),
         ..usual
     }
+}
+
+/// Tells extensions that a window is about to be compacted. What the person wants kept stands behind the reason.
+fn announcing(extensions: &Extensions) -> Announce {
+    let extensions = extensions.clone();
+    Arc::new(move |trigger: &Trigger| {
+        let reason = match trigger {
+            Trigger::Manual { focus: Some(focus) } => format!("{}: {focus}", trigger.reason()),
+            trigger => trigger.reason(),
+        };
+        let extensions = extensions.clone();
+        Box::pin(async move { extensions.tell(&Moment::BeforeCompact { reason }).await })
+    })
 }
 
 /// Who offers to remember a yes to a change, and lets changes through that were allowed so.

@@ -317,9 +317,10 @@ impl Lifecycle for CommandHooks {
                 self.close().await;
             }
             Moment::BeforeCompact { reason } => {
+                let wanted = reason.split_once(": ").map_or("", |(_, wanted)| wanted);
                 let occasion = Occasion::new(HookEvent::PreCompact)
                     .with("trigger", trigger(reason))
-                    .with("custom_instructions", "");
+                    .with("custom_instructions", wanted);
                 self.told(occasion).await;
             }
             Moment::Compacted { reason, before, after } => {
