@@ -6,8 +6,8 @@ const statusLine: ExtensionFactory = (api) => {
   let turns = 0;
   api.on("turn_end", (_event, ctx) => {
     turns += 1;
-    const { tokens, window } = ctx.getContextUsage();
-    const full = window > 0 ? `, ${Math.round((100 * tokens) / window)} % full` : "";
+    const { contextWindow, percent } = ctx.getContextUsage();
+    const full = contextWindow > 0 ? `, ${Math.round(percent)} % full` : "";
     ctx.ui.setStatus("turns", `${turns} turn${turns === 1 ? "" : "s"}${full}`);
   });
 };

@@ -63,7 +63,8 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The first words of a text: the title of a page, the first comment of a source.
 fn about(text: &str) -> &str {
-    let line = text.lines().map(|line| line.trim_start_matches(['#', '/', '*', ' '])).find(|line| !line.is_empty());
+    let line =
+        text.lines().map(|line| line.trim_start_matches(['#', '/', '*', ' '])).find(|line| !line.is_empty());
     line.unwrap_or_default()
 }
 

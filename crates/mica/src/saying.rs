@@ -78,7 +78,7 @@ impl Work {
         Ok(match self.hear(text).await {
             Heard::Handled(shown) => Said::Handled(shown),
             Heard::Refused(reason) => Said::Refused(reason),
-            Heard::Say(text) => Said::Ran(self.prompt_from(&text, here).await?),
+            Heard::Say(text) => Said::Ran(self.prompt(&text, here).await?),
         })
     }
 }
@@ -120,7 +120,8 @@ impl Work {
             None => shown.push_str("\n[it was stopped]"),
         }
         let inside = shown.replace("</user_shell", "&lt;/user_shell");
-        let told = format!("The user ran a command:\n<user_shell>\n$ {command}\n{}\n</user_shell>", inside.trim());
+        let told =
+            format!("The user ran a command:\n<user_shell>\n$ {command}\n{}\n</user_shell>", inside.trim());
         around.joins_next(vec![Content::text(told)]);
         Ok(Said::Handled(Some(format!("{}\n", plain_lines(shown.trim_matches('\n'))))))
     }

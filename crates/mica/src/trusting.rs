@@ -75,7 +75,8 @@ impl Matter {
         match self {
             Self::Trust(parts) => {
                 let mut text =
-                    "This project brings things that change what mica does here. Trust them as they are now?".to_owned();
+                    "This project brings things that change what mica does here. Trust them as they are now?"
+                        .to_owned();
                 for part in parts {
                     let line = plain(&part.line(&surroundings.folder));
                     let _ = write!(text, "\n  {line}: {}", part.kind.does);
@@ -132,7 +133,9 @@ impl Matter {
             out.push('\n');
         };
         match self {
-            Self::Trust(parts) => parts.iter().for_each(|part| show(&part.line(&surroundings.folder), &part.text)),
+            Self::Trust(parts) => {
+                parts.iter().for_each(|part| show(&part.line(&surroundings.folder), &part.text))
+            }
             Self::Allow { path, text, .. } => show(&path.display().to_string(), text),
         }
         out

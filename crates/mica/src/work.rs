@@ -1,8 +1,8 @@
 //! Puts an agent together: a model, a domain, a session, and everyone who has a say.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -31,11 +31,11 @@ use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions, undo};
 use crate::config::{Values, project};
-use crate::equipment::extensions::{Loading, Shelf};
 use crate::equipment::extensions::added::Added;
 use crate::equipment::extensions::screen::Screen;
 use crate::equipment::extensions::store::Store;
 use crate::equipment::extensions::world::{Around, Commands, Given};
+use crate::equipment::extensions::{Loading, Shelf};
 use crate::equipment::hooks;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
@@ -191,7 +191,12 @@ impl Work {
             screen,
             person,
             keeper: keeper.clone(),
-            commands: Commands { ground, gate: commands, workspace: workspace.clone(), count: AtomicU64::new(0) },
+            commands: Commands {
+                ground,
+                gate: commands,
+                workspace: workspace.clone(),
+                count: AtomicU64::new(0),
+            },
             web,
             store: Store::new(surroundings.data.join("extensions")),
         }));
@@ -305,19 +310,11 @@ impl Work {
         })
     }
 
-    /// Runs from a prompt until the agent stops.
+    /// Runs from a prompt until the agent stops, from a user with something in front of them.
     ///
     /// # Errors
     /// When a run goes on already, or a suspension cannot be kept.
-    pub async fn prompt(&self, text: &str) -> Result<Outcome> {
-        self.prompt_from(text, &mica_domain::Surroundings::default()).await
-    }
-
-    /// As [`Work::prompt`], from a user with something in front of them.
-    ///
-    /// # Errors
-    /// As [`Work::prompt`].
-    pub async fn prompt_from(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Outcome> {
+    pub async fn prompt(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Outcome> {
         let mut content = vec![Content::text(text)];
         content.extend(self.loading.around.person_speaks());
         self.domain.message(here);

@@ -195,7 +195,7 @@ async fn what_is_added_to_a_prompt_rides_at_its_end() {
     let said = text(&first.as_array().unwrap().last().unwrap()["content"]);
     assert!(
         said.starts_with("what now?")
-            && said.contains("<section id=\"extension season\">\nIt is winter. 9\n"),
+            && said.contains("<section id=\"extension-season\">\nIt is winter. 9\n"),
         "{said}"
     );
     let system = first[0].to_string();

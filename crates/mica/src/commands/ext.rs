@@ -126,7 +126,10 @@ fn allow(shelf: &Shelf, name: &str, revoke: bool) -> Result<String> {
     if revoke {
         let was = permits.granted.remove(name).is_some();
         permits.keep(&shelf.surroundings)?;
-        return Ok(format!("{name} {}\n", if was { "is allowed nothing any more" } else { "was allowed nothing" }));
+        return Ok(format!(
+            "{name} {}\n",
+            if was { "is allowed nothing any more" } else { "was allowed nothing" }
+        ));
     }
     let found = named(shelf, name)?;
     if let Err(why) = &found.bundle {
@@ -151,7 +154,8 @@ fn turn(shelf: &Shelf, name: &str, on: bool) -> Result<String> {
         permits.disabled.insert(name.to_owned());
     } else if !permits.disabled.remove(name) {
         let by_settings = shelf.values.disable.iter().any(|other| other == name);
-        let why = if by_settings { "is off by your settings: take it out of extensions.disable" } else { "was on" };
+        let why =
+            if by_settings { "is off by your settings: take it out of extensions.disable" } else { "was on" };
         return Ok(format!("{name} {why}\n"));
     }
     permits.keep(&shelf.surroundings)?;

@@ -99,9 +99,20 @@ impl Shelf {
             if found.whose == Whose::User { permits.missing(&row.name, &row.asks) } else { Vec::new() };
         let granted = row.asks.iter().filter(|one| !row.missing.contains(one));
         let granted: Vec<Permission> = granted.filter_map(|one| one.parse().ok()).collect();
-        let setting = (row.state == State::Loaded).then(|| Setting::new(Arc::clone(world)).granting(granted));
+        let setting = (row.state == State::Loaded).then(|| {
+            let mut setting = Setting::new(Arc::clone(world)).granting(granted);
+            setting.limits.seed = seed();
+            setting
+        });
         (row, setting)
     }
+}
+
+/// Where chance begins in a script: not every time at the same number.
+#[allow(clippy::disallowed_methods, reason = "the binary knows the time")]
+fn seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_nanos() & u128::from(u64::MAX)).unwrap_or_default()
 }
 
 /// Loads one, if it is to be.

@@ -41,7 +41,10 @@ async fn extensions_are_listed_with_what_became_of_them() {
     stage.does(&["ext", "allow", "audit-log", "--revoke"]).await;
     assert!(stage.does(&["ext", "list"]).await.contains("asks for storage; allowed: nothing; "));
     let unknown = stage.fails(&["ext", "allow", "nope"]).await;
-    assert!(unknown.contains("there is no extension \"nope\"; there are audit-log, broken.ts"), "{unknown}");
+    assert!(
+        unknown.contains("there is no extension \"nope\"; there are audit-log, broken, custom-tool, theirs"),
+        "{unknown}"
+    );
     let theirs = stage.fails(&["ext", "allow", "theirs"]).await;
     assert!(theirs.contains("`mica trust` trusts it"), "{theirs}");
 }

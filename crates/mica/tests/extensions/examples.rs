@@ -88,7 +88,7 @@ async fn a_tool_of_an_extension_is_among_the_tools_and_works() {
     let counts = json!({ "text": "three small words", "longest": 2 });
     let scenario = Scenario::new()
         .turn(Turn::new().call("count_words", counts))
-        .turn(Turn::new().call("count_words", json!({ "text": 3 })))
+        .turn(Turn::new().call("count_words", json!({ "longest": 2 })))
         .turn(done());
     let stage = Stage::new(scenario).await;
     example(&stage, "custom-tool");

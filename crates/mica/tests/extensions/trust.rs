@@ -20,11 +20,11 @@ async fn a_projects_extension_counts_only_as_it_was_trusted() {
     assert!(stage.project().join("b.txt").exists());
     let listed = stage.does(&["trust", "--list"]).await;
     assert!(
-        listed.starts_with("extension .mica/extensions/no.ts (107 bytes): not trusted\n\n    export default"),
+        listed.starts_with("extension .mica/extensions/no.ts (106 bytes): not trusted\n\n    export default"),
         "{listed}"
     );
     stage.does(&["trust"]).await;
-    assert!(stage.does(&["trust", "--list"]).await.contains("(107 bytes): trusted\n"));
+    assert!(stage.does(&["trust", "--list"]).await.contains("(106 bytes): trusted\n"));
     let ran = runs(&stage, write).await;
     assert!(!ran.err.contains("not trusted"), "{}", ran.err);
     assert!(results(&stage)[0].contains("the project says no"), "{:?}", results(&stage));

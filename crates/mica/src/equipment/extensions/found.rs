@@ -57,7 +57,8 @@ impl Found {
     /// Reads one.
     pub fn read(whose: Whose, path: PathBuf) -> Self {
         let read = Bundle::read(&path).map_err(|error| error.reason);
-        let bundle = read.and_then(|bundle| if is_name(bundle.name()) { Ok(bundle) } else { Err(NAME.to_owned()) });
+        let bundle =
+            read.and_then(|bundle| if is_name(bundle.name()) { Ok(bundle) } else { Err(NAME.to_owned()) });
         Self { whose, path, bundle }
     }
 
@@ -72,7 +73,9 @@ impl Found {
     /// What it asks to be allowed.
     pub fn asks(&self) -> Vec<String> {
         let manifest = self.bundle.as_ref().map(Bundle::manifest);
-        manifest.map(|manifest| manifest.permissions.iter().map(ToString::to_string).collect()).unwrap_or_default()
+        manifest
+            .map(|manifest| manifest.permissions.iter().map(ToString::to_string).collect())
+            .unwrap_or_default()
     }
 
     /// What is trusted of it: all its bytes, its permissions among them.

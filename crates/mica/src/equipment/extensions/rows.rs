@@ -190,7 +190,9 @@ pub fn text(rows: &[Row]) -> String {
         }
         match &row.state {
             State::Failed(why) => more(plain_lines(why)),
-            State::Untrusted => more("not trusted as it is: `mica trust --list` shows it, `mica trust` trusts it".to_owned()),
+            State::Untrusted => {
+                more("not trusted as it is: `mica trust --list` shows it, `mica trust` trusts it".to_owned())
+            }
             State::Disabled => more(format!("`mica ext enable {name}` turns it on")),
             State::Loaded => {}
         }
@@ -232,7 +234,9 @@ pub fn news(before: &[Row], now: &[Row]) -> Vec<String> {
             (None, Some(_)) if row.state == State::Loaded => {
                 told.push(format!("extension {} changed, and is loaded anew", row.name));
             }
-            (None, Some(_)) => told.push(format!("extension {} changed, and is {}", row.name, row.state.word())),
+            (None, Some(_)) => {
+                told.push(format!("extension {} changed, and is {}", row.name, row.state.word()))
+            }
         }
     }
     let gone = before.iter().filter(|was| now.iter().all(|row| row.path != was.path));

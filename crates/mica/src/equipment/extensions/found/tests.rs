@@ -28,7 +28,16 @@ fn files_and_folders_are_found_in_order() {
     let around = surroundings(home.path());
     assert_eq!(all(&around, &[]), Vec::new());
     let user = user_folder(&around);
-    for file in ["b.ts", "a.extension.mjs", "notes.md", "types.d.ts", ".hidden.ts", "c/index.ts", "c/more.ts", "d/other.ts"] {
+    for file in [
+        "b.ts",
+        "a.extension.mjs",
+        "notes.md",
+        "types.d.ts",
+        ".hidden.ts",
+        "c/index.ts",
+        "c/more.ts",
+        "d/other.ts",
+    ] {
         put(&user.join(file), EMPTY);
     }
     put(&user.join("bad name.ts"), EMPTY);
