@@ -94,6 +94,14 @@ impl CommandHooks {
         }
     }
 
+    /// The same, while things go on.
+    fn told_aside(&self, occasion: Occasion) {
+        if self.has(occasion.event) {
+            let hooks = self.clone();
+            self.spawn(async move { hooks.told(occasion).await });
+        }
+    }
+
     /// What the model is told when its run should not end yet.
     pub async fn stop(&self) -> Option<String> {
         if !self.has(HookEvent::Stop) {
@@ -417,7 +425,8 @@ impl Hooks for RunHooks {
             let occasion = Occasion::new(HookEvent::Notification)
                 .with("message", format!("mica asks whether it may call {}: {}", ask.call.name, ask.reason))
                 .with("notification_type", "permission_prompt");
-            hooks.told(occasion).await;
+            // The person is asked meanwhile.
+            hooks.told_aside(occasion);
         }
         if decisions.iter().all(Option::is_none) {
             return None;

@@ -271,6 +271,18 @@ impl CommandHooks {
         });
     }
 
+    /// Does something that nobody waits for, until the session is over.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let over = self.inner.over.clone();
+        self.inner.background.spawn(async move {
+            tokio::select! {
+                biased;
+                () = over.cancelled() => {}
+                () = work => {}
+            }
+        });
+    }
+
     /// Ends what nobody waits for, after a moment.
     pub async fn close(&self) {
         self.inner.background.close();

@@ -15,6 +15,8 @@ use super::vocabulary::Vocabulary;
 
 /// How long a command has that says nothing else.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
+/// The same at the end of a session: somebody waits for the program to go.
+pub const FAREWELL: Duration = Duration::from_secs(10);
 /// The most that one can ask for.
 pub const LONGEST: Duration = Duration::from_secs(600);
 /// Entries of one file. More is a mistake, or somebody who wants to keep the program busy.
@@ -389,7 +391,7 @@ impl<'a> Reading<'a> {
             });
         }
         let exec = exec(entry)?;
-        let timeout = self.timeout(entry, path)?;
+        let timeout = self.timeout(event, entry, path)?;
         let network = self.network(entry)?;
         for key in entry.keys() {
             let known = [
@@ -444,11 +446,16 @@ impl<'a> Reading<'a> {
         })
     }
 
-    fn timeout(&mut self, entry: &Map<String, Value>, path: &str) -> Result<Duration, Wrong> {
+    fn timeout(
+        &mut self,
+        event: HookEvent,
+        entry: &Map<String, Value>,
+        path: &str,
+    ) -> Result<Duration, Wrong> {
         let Some((key, value)) =
             ["timeout", "timeoutSec"].iter().find_map(|key| Some((key, entry.get(*key)?)))
         else {
-            return Ok(TIMEOUT);
+            return Ok(if event == HookEvent::SessionEnd { FAREWELL } else { TIMEOUT });
         };
         let seconds = value.as_f64().filter(|seconds| seconds.is_finite() && *seconds > 0.0);
         let Some(seconds) = seconds else {

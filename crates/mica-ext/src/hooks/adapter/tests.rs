@@ -191,6 +191,7 @@ async fn a_permission_is_the_users_hooks_to_give_and_never_for_what_nothing_conf
         let (hooks, stage) = hooks(owner, &[("PermissionRequest", &answer(wish)), ("Notification", "0")]);
         let of_run = hooks.hooks().unwrap();
         assert_eq!(of_run.approve(&[ask(rule)]).await, expect, "{owner:?} {wish} {rule:?}");
+        hooks.close().await;
         let told = stage.take().contains(&"Notification \"permission_prompt\"".to_owned());
         assert_eq!(told, expect.is_none(), "a person is told when it is theirs");
         // What is left to a person is not asked again.

@@ -120,6 +120,14 @@ impl Sandboxed {
         let spawn = |command: Command| spawn(&sandbox, command.with_input(), &boundary);
         let started = match &invocation.exec {
             Exec::Program(words) => {
+                // No shell puts variables in, so the one for the project is put in here.
+                let root = self.project.display().to_string();
+                let put_in = |word: &String| {
+                    PROJECT
+                        .iter()
+                        .fold(word.clone(), |word, name| word.replace(&format!("${{{name}}}"), &root))
+                };
+                let words: Vec<String> = words.iter().map(put_in).collect();
                 let (program, arguments) = words.split_first().ok_or("there is no program in it")?;
                 spawn(Command::new(program, &folder).arguments(arguments.iter().cloned())).await
             }
