@@ -46,7 +46,8 @@ const BODIES: [(&str, &str, &str); 17] = [
     (
         "endless microtasks",
         "const again = () => Promise.resolve().then(again); await again();",
-        "it was stopped: it computed for longer than 1s",
+        // Each waits for the next, so that its memory may end before its time.
+        "",
     ),
     ("an endless async loop", "for (;;) await null;", "it was stopped: it computed for longer than 1s"),
     ("a huge string", "let s = 'x'; for (;;) s += s;", ""),
@@ -103,7 +104,7 @@ const BODIES: [(&str, &str, &str); 17] = [
         "event.input.self = event.input;",
         "its guard failed, which means no: TypeError: circular reference",
     ),
-    ("a thrown nothing", "throw undefined;", "its guard failed, which means no: "),
+    ("a thrown nothing", "throw undefined;", "its guard failed, which means no: it threw undefined"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]

@@ -188,7 +188,7 @@ impl Engine {
         cancel: CancellationToken,
     ) -> Result<serde_json::Value, ScriptError> {
         self.around.trouble.take();
-        self.around.watch.begin(self.around.limits.time, cancel);
+        self.around.watch.begin(self.around.limits.time, Some(cancel));
         let answer = self.answer(module, function, args).await;
         self.forget();
         self.around.watch.end();
@@ -308,7 +308,8 @@ impl Engine {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 Err(failed) => {
-                    return Err(failed.0.with(|ctx| self.explained(&ctx, &Error::Exception)));
+                    let error = failed.0.with(|ctx| self.explained(&ctx, &Error::Exception));
+                    return Err(self.or_full(error));
                 }
             }
         }
@@ -339,7 +340,8 @@ impl Engine {
     }
 
     fn with<T>(&self, work: impl FnOnce(&Ctx<'_>) -> rquickjs::Result<T>) -> Result<T, ScriptError> {
-        self.context.with(|ctx| work(&ctx).map_err(|error| self.explained(&ctx, &error)))
+        let made = self.context.with(|ctx| work(&ctx).map_err(|error| self.explained(&ctx, &error)));
+        made.map_err(|error| self.or_full(error))
     }
 
     /// What an error of the engine means.
@@ -382,6 +384,14 @@ impl Engine {
 
     fn frames(&self, ctx: &Ctx<'_>, thrown: &Value<'_>) -> Vec<crate::error::Frame> {
         trace::frames(ctx, thrown, &self.around.modules.borrow())
+    }
+
+    /// What an error is when nearly all memory is taken: without room for it, `null` is thrown in its place.
+    fn or_full(&self, error: ScriptError) -> ScriptError {
+        let is_null = matches!(&error, ScriptError::Thrown { message, .. } if message == "null");
+        let limit = self.around.limits.memory;
+        let used = || usize::try_from(self.runtime.memory_usage().malloc_size).unwrap_or(0);
+        if is_null && used() >= limit / 10 * 9 { ScriptError::OutOfMemory { limit } } else { error }
     }
 
     fn cut_off(&self) -> ScriptError {

@@ -90,6 +90,9 @@ pub async fn run(
     let choice = work.choice();
     let mode = work.mode.get().name();
     println!("mica  {} at {}  ({mode} mode; /help)", choice.model.name, choice.endpoint.name);
+    for clash in slash::clashes(work) {
+        printer.say("…", &clash);
+    }
     // What a subagent in the background asks when the run ends is asked again with the next one.
     let mut left: Option<Question> = None;
     // A run that was waiting for this person goes on with their answers.
@@ -130,8 +133,8 @@ pub async fn run(
             left = Box::pin(attend(work, running, left.take(), printer, &mut terminal, &mut wants)).await?;
             continue;
         }
-        if let Some(command) = line.strip_prefix('/')
-            && !slash::is_of_extension(work, command)
+        if slash::is_command(line)
+            && let Some(command) = line.strip_prefix('/')
         {
             match slash::command(work, surroundings, printer, &mut terminal, command).await {
                 slash::Said::Text(text) => printer.tell(&text),
@@ -140,7 +143,15 @@ pub async fn run(
             continue;
         }
         let asked = left.take().filter(|question| !question.reply.is_closed());
-        left = Box::pin(attend(work, work.say(line), asked, printer, &mut terminal, &mut wants)).await?;
+        let running = async {
+            match work.hear(line).await {
+                Heard::Say(text) if text == line && line.starts_with('/') => {
+                    Ok(Said::Handled(Some(slash::unknown(line))))
+                }
+                heard => work.heard(heard, &mica_domain::Surroundings::default()).await,
+            }
+        };
+        left = Box::pin(attend(work, running, asked, printer, &mut terminal, &mut wants)).await?;
     }
 }
 
@@ -247,9 +258,7 @@ async fn listen(
                             terminal.give_back();
                         }
                     }
-                    (Some(Input::Line(line)), None)
-                        if slash::is_command(&line) && !slash::is_of_extension(work, line.trim().trim_start_matches('/')) =>
-                    {
+                    (Some(Input::Line(line)), None) if slash::is_command(&line) => {
                         let said = slash::meanwhile(work, line.trim().trim_start_matches('/')).await;
                         printer.say("…", said.trim_end());
                     }

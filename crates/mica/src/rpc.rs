@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
-use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
+use mica_agent::{Agent, Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
 use mica_domain::editor;
 use mica_ext::Typed;
 use mica_ext::world::Severity;
@@ -28,7 +28,7 @@ use crate::inquiries::Inquiries;
 use crate::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::json::JsonLines;
-use crate::saying::Said;
+use crate::saying::{Heard, Said};
 use crate::surroundings::Surroundings;
 use crate::switching;
 use crate::work::Work;
@@ -496,9 +496,15 @@ impl Desk<'_> {
                 });
                 return;
             }
-            Method::Steer { text, context, id } => (id, self.say(context, || work.agent.steer(text))),
-            Method::FollowUp { text, context, id } => (id, self.say(context, || work.agent.follow_up(text))),
-            Method::Interrupt { text, context, id } => (id, self.say(context, || work.agent.interrupt(text))),
+            Method::Steer { text, context, id } => {
+                return self.say(id, text, context, |agent, text| agent.steer(text)).await;
+            }
+            Method::FollowUp { text, context, id } => {
+                return self.say(id, text, context, |agent, text| agent.follow_up(text)).await;
+            }
+            Method::Interrupt { text, context, id } => {
+                return self.say(id, text, context, |agent, text| agent.interrupt(text)).await;
+            }
             Method::Abort { id } => {
                 work.agent.abort();
                 (id, Ok(json!({})))
@@ -550,17 +556,33 @@ impl Desk<'_> {
         self.answer(&id, answer);
     }
 
-    /// Says something to a run that goes on. What is in front of the user is known before: what is said may join at once.
-    /// Left out, it is as it was.
-    fn say(
+    /// Says something to a run that goes on, when extensions have looked at it. What is in front of the user is known before:
+    /// what is said may join at once. Left out, it is as it was.
+    async fn say(
         &self,
+        id: Value,
+        text: String,
         context: Option<InFront>,
-        say: impl FnOnce() -> Result<(), mica_agent::queue::Full>,
-    ) -> Result<Value> {
+        say: fn(&Agent, String) -> Result<(), mica_agent::queue::Full>,
+    ) {
         if let Some(told) = context {
             self.work.domain.message(&told.into());
         }
-        done(say())
+        let (work, out) = (self.work.clone(), Arc::clone(self.out));
+        let mut saying = Box::pin(async move {
+            let made = match work.hear(&text).await {
+                Heard::Say(text) => done(say(&work.agent, text)),
+                Heard::Handled(text) => Ok(told(&Said::Handled(text))),
+                Heard::Refused(reason) => Ok(told(&Said::Refused(reason))),
+            };
+            answer(&out, &id, made);
+        });
+        // Where no extension looks, it is said before the next request is read. One that asks somebody is answered here.
+        tokio::select! {
+            biased;
+            () = &mut saying => {}
+            () = std::future::ready(()) => drop(tokio::spawn(saying)),
+        }
     }
 
     /// Runs in a task of its own. The answer comes when the run ends.

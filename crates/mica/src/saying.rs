@@ -75,7 +75,16 @@ impl Work {
     /// # Errors
     /// As [`Work::prompt`].
     pub async fn say_from(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Said> {
-        Ok(match self.hear(text).await {
+        let heard = self.hear(text).await;
+        self.heard(heard, here).await
+    }
+
+    /// Goes on with what became of something that was typed.
+    ///
+    /// # Errors
+    /// As [`Work::prompt`].
+    pub async fn heard(&self, heard: Heard, here: &mica_domain::Surroundings) -> Result<Said> {
+        Ok(match heard {
             Heard::Handled(shown) => Said::Handled(shown),
             Heard::Refused(reason) => Said::Refused(reason),
             Heard::Say(text) => Said::Ran(self.prompt(&text, here).await?),

@@ -15,6 +15,8 @@ mod commands;
 mod examples;
 #[path = "extensions/pipe.rs"]
 mod over_a_pipe;
+#[path = "extensions/reach.rs"]
+mod reach;
 #[path = "extensions/trust.rs"]
 mod trust;
 

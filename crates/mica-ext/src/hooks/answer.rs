@@ -139,7 +139,8 @@ fn from_output(event: HookEvent, ran: &Ran, blocks: bool) -> Answer {
         let context = (!is_nothing).then(|| short(&text, CONTEXT)).filter(|text| !text.is_empty());
         return Answer { context, ..Answer::default() };
     }
-    if found.objects.is_empty() && !found.is_garbled {
+    // What was cut may have said something where it was cut.
+    if found.objects.is_empty() && !found.is_garbled && !ran.is_cut {
         return Answer::default();
     }
     let mut answer = Answer::default();

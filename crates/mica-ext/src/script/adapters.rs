@@ -186,7 +186,8 @@ impl Window for ScriptWindow {
         let told: Value = messages.iter().map(wire::message).collect();
         let event = json!({ "type": "context", "messages": told });
         let Some(said) = self.0.call("event", &event, Under::new()).await? else { return Ok(None) };
-        wire::messages(messages, parsed(&said)?).map(Some)
+        let back: Vec<Value> = parsed(&said)?;
+        wire::messages(messages, &back).map(Some)
     }
 }
 

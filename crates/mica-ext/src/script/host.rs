@@ -39,11 +39,11 @@ pub(super) struct Powers {
 }
 
 /// All functions of one script.
-pub(super) fn functions(powers: Powers) -> Host {
-    let host = state(Host::new(), &powers);
-    let host = people(host, &powers);
-    let host = speech(host, &powers);
-    reach(host, &powers)
+pub(super) fn functions(powers: &Powers) -> Host {
+    let host = state(Host::new(), powers);
+    let host = people(host, powers);
+    let host = speech(host, powers);
+    reach(host, powers)
 }
 
 /// What is, and what is shown.

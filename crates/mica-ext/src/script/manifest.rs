@@ -103,7 +103,7 @@ mod tests {
             (
                 r#"{"permission": []}"#,
                 "its manifest cannot be read: unknown field `permission`, expected `description` or `permissions` at \
-                 line 1 column 14",
+                 line 1 column 13",
             ),
             (
                 r#"{"permissions": ["root"]}"#,

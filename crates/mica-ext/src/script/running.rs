@@ -85,7 +85,7 @@ impl Script {
             }
         };
         let household =
-            Household { limits, host: host::functions(powers), code: BOOTSTRAP, trouble: Box::new(trouble) };
+            Household { limits, host: host::functions(&powers), code: BOOTSTRAP, trouble: Box::new(trouble) };
         let resident = Resident::new(household, bundle.resolver())?;
         Ok(Self { name, resident, calls, next: AtomicU64::new(1), health, world })
     }
@@ -165,6 +165,10 @@ fn is_end(error: &ScriptError) -> bool {
 fn words(error: &ScriptError) -> String {
     let at = error.frames().first().map(|frame| format!(" (at {frame})")).unwrap_or_default();
     match error {
+        ScriptError::Thrown { message, .. } if message == "null" => {
+            "it threw null, which is also what is left of an error when there is no memory for it".to_owned()
+        }
+        ScriptError::Thrown { message, .. } if message == "undefined" => "it threw undefined".to_owned(),
         ScriptError::Thrown { kind, message, .. } if kind == "Error" => format!("{message}{at}"),
         ScriptError::Thrown { .. } | ScriptError::StackOverflow { .. } => format!("{error}{at}"),
         ScriptError::TimedOut { after, .. } => format!("it computed for longer than {after:?}{at}"),

@@ -125,13 +125,13 @@ pub(super) fn message(message: &Message) -> Value {
 
 /// Messages that a script gave back, made of those it was given: they may be left out and moved, the texts of users and
 /// results changed, and messages of users added. Answers of the model stay what the model said.
-pub(super) fn messages(given: &[Message], back: Vec<Value>) -> Result<Vec<Message>, String> {
+pub(super) fn messages(given: &[Message], back: &[Value]) -> Result<Vec<Message>, String> {
     let known: HashMap<&str, &Message> =
         given.iter().map(|message| (message.id().as_str(), message)).collect();
-    back.into_iter().map(|value| one(&known, value)).collect()
+    back.iter().map(|value| one(&known, value)).collect()
 }
 
-fn one(known: &HashMap<&str, &Message>, value: Value) -> Result<Message, String> {
+fn one(known: &HashMap<&str, &Message>, value: &Value) -> Result<Message, String> {
     let id = value.get("id").and_then(Value::as_str);
     let Some(original) = id.and_then(|id| known.get(id).copied()) else {
         return match value.get("role").and_then(Value::as_str) {
@@ -143,7 +143,7 @@ fn one(known: &HashMap<&str, &Message>, value: Value) -> Result<Message, String>
         };
     };
     let before = message(original);
-    if before == value {
+    if before == *value {
         return Ok(original.clone());
     }
     let changed = value.get("content").cloned().unwrap_or_default();

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -218,8 +219,10 @@ impl Resides {
     }
 
     async fn lives(&mut self, queue: &mut mpsc::Receiver<Call>) -> Result<(), ScriptError> {
+        let gone = self.engine.around.watch.cancelled();
+        tokio::pin!(gone);
         loop {
-            match self.next(queue).await {
+            match self.next(queue, gone.as_mut()).await {
                 Next::Gone => return Ok(()),
                 Next::Call(call) => self.begin(call)?,
                 Next::Answer(ticket, answer) => self.answered(ticket, answer)?,
@@ -231,7 +234,11 @@ impl Resides {
         }
     }
 
-    async fn next(&mut self, queue: &mut mpsc::Receiver<Call>) -> Next {
+    async fn next(
+        &mut self,
+        queue: &mut mpsc::Receiver<Call>,
+        gone: Pin<&mut impl Future<Output = ()>>,
+    ) -> Next {
         let around = Rc::clone(&self.engine.around);
         let mut awaited = around.awaited.take();
         let timer = around.residence.as_ref().and_then(|here| here.timers.borrow().next());
@@ -241,7 +248,7 @@ impl Resides {
         let at = |point: Option<Instant>| point.unwrap_or(self.rest);
         let next = tokio::select! {
             biased;
-            () = around.watch.cancelled() => Next::Gone,
+            () = gone => Next::Gone,
             Some(number) = self.cancels.next(), if !self.cancels.is_empty() => Next::Cancel(number),
             Some((ticket, answer)) = awaited.next(), if !awaited.is_empty() => Next::Answer(ticket, answer),
             call = queue.recv() => call.map_or(Next::Gone, Next::Call),
@@ -266,7 +273,7 @@ impl Resides {
             here.current.set(number);
         }
         around.trouble.take();
-        around.watch.begin(around.limits.time.saturating_sub(used), CancellationToken::new());
+        around.watch.begin(around.limits.time.saturating_sub(used), None);
         let made = work(&self.engine).and_then(|made| self.engine.run_jobs().map(|()| made));
         around.watch.end();
         (made, began.elapsed())

@@ -144,7 +144,8 @@ pub struct Loading {
 /// What was loaded last.
 #[derive(Default)]
 struct Now {
-    rows: Vec<Row>,
+    /// Nothing before the first time.
+    rows: Option<Vec<Row>>,
     seen: Fingerprint,
 }
 
@@ -165,7 +166,7 @@ impl Loading {
 
     /// What there is, as it was loaded.
     pub fn rows(&self) -> Vec<Row> {
-        self.now().rows.clone()
+        self.now().rows.clone().unwrap_or_default()
     }
 
     /// Whether a file changed since they were loaded.
@@ -197,8 +198,8 @@ impl Loading {
         loaded.extend(scripts.into_iter().flatten());
         self.around.steering.anew();
         self.extensions.exchange(loaded);
-        let before = std::mem::replace(&mut *self.now(), Now { rows: rows.clone(), seen });
-        told.extend(rows::news(&before.rows, &rows));
+        let before = std::mem::replace(&mut *self.now(), Now { rows: Some(rows.clone()), seen });
+        told.extend(rows::news(before.rows.as_deref(), &rows));
         told.extend(self.extensions.take_notices().iter().map(ToString::to_string));
         told
     }

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use super::slash;
 use crate::render::text::TextPrinter;
 use crate::surroundings::Surroundings;
 use crate::terminal::{Input, Terminal};
@@ -47,7 +48,9 @@ pub async fn anew(
             break;
         }
     }
-    work.reload().await
+    let mut told = work.reload().await?;
+    told.extend(slash::clashes(work));
+    Ok(told)
 }
 
 /// Asks until there is an answer. `false`: the person leaves it open.

@@ -100,16 +100,33 @@ pub async fn meanwhile(work: &Work, command: &str) -> String {
     }
 }
 
-/// Whether a line that is typed while the agent works is a command. A path, for example, is something to say.
+/// Whether a line is a command of the program itself. Those of extensions are theirs; a path, for example, is something to say.
 pub fn is_command(line: &str) -> bool {
     let name = line.trim().strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
-/// Whether a command is one that an extension brings. The program's own come first.
-pub fn is_of_extension(work: &Work, command: &str) -> bool {
-    let (name, _) = split(command);
-    !COMMANDS.contains(&name) && work.extensions().commands().iter().any(|known| known.name == name)
+/// What extensions bring that cannot be had here.
+pub fn clashes(work: &Work) -> Vec<String> {
+    let commands =
+        work.extensions().commands().into_iter().filter(|command| COMMANDS.contains(&&*command.name));
+    let commands = commands.map(|command| {
+        format!(
+            "extension {}: its command /{} is not used: mica has one of this name",
+            command.extension, command.name
+        )
+    });
+    let keys = work.extensions().shortcuts().into_iter();
+    let keys = keys.map(|key| {
+        format!("extension {}: its key {} is not bound: keys are not, here", key.extension, key.key)
+    });
+    commands.chain(keys).collect()
+}
+
+/// What is said to a command that nobody has.
+pub fn unknown(line: &str) -> String {
+    let (name, _) = split(line.trim_start_matches('/'));
+    format!("there is no command /{name}; /help lists them")
 }
 
 const COMMANDS: [&str; 24] = [
@@ -179,7 +196,7 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
             Err(error) => format!("{error:#}"),
         },
         "session" => work.place(),
-        other => format!("there is no command /{other}; /help lists them"),
+        other => unknown(other),
     }
 }
 

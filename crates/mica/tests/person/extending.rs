@@ -124,6 +124,25 @@ async fn an_extension_asks_a_person_in_a_run_and_between_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_typed_with_a_slash_may_be_an_extensions_to_expand() {
+    let mut person = Person::sits_down(Scenario::new().turn(Turn::new().text("Tested."))).await;
+    person.sees("edit> ");
+    let alias =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/extensions/input-alias.ts");
+    put(&person, "home/config/extensions/alias.ts", &std::fs::read_to_string(alias).unwrap());
+    person.types("/nope\r");
+    person.sees("… extension alias is new: looks at what is typed");
+    person.sees("there is no command /nope; /help lists them");
+    person.sees("edit> ");
+    person.types("/t the parser\r");
+    person.sees("Tested.");
+    person.sees("edit> ");
+    let sent = person.server.captured()[0].json["messages"].to_string();
+    assert!(sent.contains("Write tests for the parser. Run them"), "{sent}");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_command_of_ones_own_runs_in_the_sandbox_and_is_told() {
     let mut person = Person::sits_down(Scenario::new().turn(Turn::new().text("I see."))).await;
     person.sees("edit> ");

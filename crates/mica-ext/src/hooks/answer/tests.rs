@@ -274,6 +274,11 @@ fn what_is_long_is_shortened_and_what_was_cut_is_no_answer() {
             "it printed more than is read, so its answer cannot be relied on: \"{\\\"decision\\\":\\\"approve\\\"}\"",
         ),
     );
+    let words = Ran { is_cut: true, ..exit(0, "words without end", "") };
+    let unread = "it printed more than is read, so its answer cannot be relied on: \"words without end\"";
+    check(PRE, &words, &refused(unread));
+    check(HookEvent::PostToolUse, &words, &format!("- problem={unread:?}"));
+    check(HookEvent::SessionStart, &words, "- context=\"words without end\"");
     check(PRE, &exit(2, "", &"y".repeat(10)), "deny reason=\"yyyyyyyyyy\"");
     assert_eq!(read(PRE, &exit(2, "", &"y".repeat(50_000)), false).reason.unwrap().len(), 3999 + 31);
 }

@@ -215,10 +215,11 @@ pub fn text(rows: &[Row]) -> String {
     out
 }
 
-/// What is different from before, and what is not used and why. Nothing is said about what is as it was.
-pub fn news(before: &[Row], now: &[Row]) -> Vec<String> {
+/// What is different from before, and what is not used and why. Nothing is said about what is as it was, nor, the first
+/// time, about what works.
+pub fn news(before: Option<&[Row]>, now: &[Row]) -> Vec<String> {
     let mut told = Vec::new();
-    let first = before.is_empty();
+    let (first, before) = (before.is_none(), before.unwrap_or_default());
     for row in now {
         let was = before.iter().find(|was| was.path == row.path);
         if was == Some(row) {

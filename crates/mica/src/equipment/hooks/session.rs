@@ -37,7 +37,7 @@ impl Teller {
         waiting.into_iter().for_each(|text| to(text));
     }
 
-    fn tell(&self, text: String) {
+    pub(super) fn tell(&self, text: String) {
         let to = {
             let mut telling = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             match telling.to.clone() {

@@ -18,9 +18,11 @@ fn row(name: &str, state: State, digest: &str) -> Row {
 
 #[test]
 fn only_what_changed_is_told() {
-    let check = |before: &[Row], now: &[Row], expect: &[&str]| assert_eq!(news(before, now), expect);
+    let check = |before: &[Row], now: &[Row], expect: &[&str]| assert_eq!(news(Some(before), now), expect);
+    let first = |now: &[Row], expect: &[&str]| assert_eq!(news(None, now), expect);
     let loaded = |name: &str, digest: &str| row(name, State::Loaded, digest);
-    check(&[], &[loaded("a", "1")], &[]);
+    first(&[loaded("a", "1")], &[]);
+    check(&[], &[loaded("a", "1")], &["extension a is new: judges calls; commands /a"]);
     check(
         &[],
         &[row("a", State::Failed("line 1\nno".to_owned()), "1")],
@@ -34,7 +36,7 @@ fn only_what_changed_is_told() {
     check(&[a.clone()], &[row("a", State::Untrusted, "2")], &["extension a changed, and is untrusted"]);
     let asking =
         Row { asks: vec!["storage".to_owned()], missing: vec!["storage".to_owned()], ..loaded("a", "1") };
-    check(&[], &[asking], &["extension a asks for storage, which you have not allowed: `mica ext allow a`"]);
+    first(&[asking], &["extension a asks for storage, which you have not allowed: `mica ext allow a`"]);
 }
 
 #[test]
