@@ -133,12 +133,9 @@ async fn test(
     tool: &str,
     input: Option<&str>,
 ) -> Result<String> {
-    let event = match HookEvent::named(event) {
-        Named::Known(event) => event,
-        _ => {
-            let all: Vec<&str> = HookEvent::ALL.iter().map(|event| event.name()).collect();
-            bail!("there is no event {event:?}; the events are {}", all.join(", "));
-        }
+    let Named::Known(event) = HookEvent::named(event) else {
+        let all: Vec<&str> = HookEvent::ALL.iter().map(|event| event.name()).collect();
+        bail!("there is no event {event:?}; the events are {}", all.join(", "));
     };
     let tool = vocabulary::ours(tool);
     let args = match input {
