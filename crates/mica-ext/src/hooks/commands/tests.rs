@@ -46,7 +46,7 @@ impl Session for Stage {
     fn situation(&self) -> Situation {
         Situation {
             session: "s1".into(),
-            folder: "/work/shop".into(),
+            folder: "/srv/shop".into(),
             mode: "default",
             ..Situation::default()
         }
@@ -240,7 +240,7 @@ async fn hooks_for_another_agent_read_and_answer_in_its_words() {
     assert_eq!(
         stage.ran.lock().unwrap()[0].1,
         json!({
-            "session_id": "s1", "transcript_path": null, "cwd": "/work/shop", "hook_event_name": "PreToolUse",
+            "session_id": "s1", "transcript_path": null, "cwd": "/srv/shop", "hook_event_name": "PreToolUse",
             "permission_mode": "default", "tool_name": "Bash", "tool_use_id": "c7",
             "tool_input": { "command": "ls", "timeout": 9000 },
         })

@@ -15,7 +15,7 @@ fn args(value: Value) -> Args {
 
 fn check(tool: &str, ours: Value, name: &str, theirs: Value) {
     let (ours, theirs) = (args(ours), args(theirs));
-    let root = Path::new("/work/shop");
+    let root = Path::new("/srv/shop");
     assert_eq!(Vocabulary::Claude.tool(tool, &ours), name);
     assert_eq!(Vocabulary::Claude.told(tool, &ours, root), theirs, "{tool} told");
     assert_eq!(Vocabulary::Mica.told(tool, &ours, root), ours, "{tool} in our words");
@@ -38,7 +38,7 @@ fn inputs_are_told_in_the_words_of_the_hook() {
         "file_write",
         json!({ "path": "a/b.txt", "content": "x" }),
         "Write",
-        json!({ "file_path": "/work/shop/a/b.txt", "content": "x" }),
+        json!({ "file_path": "/srv/shop/a/b.txt", "content": "x" }),
     );
     check(
         "file_edit",
@@ -50,7 +50,7 @@ fn inputs_are_told_in_the_words_of_the_hook() {
         "file_edit",
         json!({ "path": "x", "edits": [{ "old": "a", "new": "b" }] }),
         "MultiEdit",
-        json!({ "file_path": "/work/shop/x", "edits": [{ "old_string": "a", "new_string": "b" }] }),
+        json!({ "file_path": "/srv/shop/x", "edits": [{ "old_string": "a", "new_string": "b" }] }),
     );
     check(
         "grep",

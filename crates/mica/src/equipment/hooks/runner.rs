@@ -184,9 +184,8 @@ impl Runner for Sandboxed {
             How::Exited(code) => End::Exited(code),
             How::Signalled(signal) => End::Signalled(signal),
             How::Limit(Limit::Wall) => End::TimedOut,
-            how @ How::Limit(_) => End::Limited(format!("it {how}")),
             How::Cancelled => End::Cancelled,
-            how @ How::Lost => End::Limited(format!("it {how}")),
+            how @ (How::Limit(_) | How::Lost) => End::Limited(format!("it {how}")),
         };
         Ran { end, stdout, is_cut, stderr }
     }
