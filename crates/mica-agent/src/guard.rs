@@ -33,11 +33,20 @@ pub(crate) async fn hook<T>(name: &str, work: impl Future<Output = T>) -> Result
 
 /// Asks a hook that must answer soon.
 pub(crate) async fn soon<T>(name: &str, work: impl Future<Output = T>) -> Result<T, RunError> {
-    match tokio::time::timeout(DEADLINE, hook(name, work)).await {
+    within(name, DEADLINE, work).await
+}
+
+/// Asks a hook that must answer within some time.
+pub(crate) async fn within<T>(
+    name: &str,
+    limit: Duration,
+    work: impl Future<Output = T>,
+) -> Result<T, RunError> {
+    match tokio::time::timeout(limit, hook(name, work)).await {
         Ok(made) => made,
         Err(_) => Err(RunError::Hook {
             hook: name.to_owned(),
-            message: format!("it did not answer within {} s", DEADLINE.as_secs()),
+            message: format!("it did not answer within {} s", limit.as_secs()),
         }),
     }
 }

@@ -93,7 +93,7 @@ pub enum Point {
 /// Contract: a hook that panics or takes too long means no: a call at `gate` is denied, what a call gave is withheld
 /// when `after_tool` or `after_failure` does not finish, nobody has answered when `approve` breaks, nothing is remembered when `remember`
 /// does, and every other hook ends the run with [`RunError`]. `gate`, `after_tool`, `after_failure` and `after_call` have
-/// [`deadline`](Hooks::deadline), in which the time of people does not count ([`Patience`](crate::Patience)); `remember`, `steering`, `follow_up` and
+/// [`deadline`](Hooks::deadline), in which the time of people does not count ([`Patience`](crate::Patience)); `follow_up` has the same time; `remember`, `steering` and
 /// `record` have 30 seconds; `before_turn`, `transform`, `on_failure` and `approve` wait for models and people and have no clock, but are dropped when the run is aborted (`approve` also
 /// when it is interrupted), so they change the conversation only once what they waited for is there.
 ///
@@ -108,7 +108,7 @@ pub trait Hooks: Send + Sync {
         true
     }
 
-    /// How long `gate`, `after_tool`, `after_failure` and `after_call` may take each, without the time of people.
+    /// How long `gate`, `after_tool`, `after_failure`, `after_call` and `follow_up` may take each, without the time of people.
     fn deadline(&self) -> Duration {
         guard::DEADLINE
     }

@@ -122,7 +122,8 @@ impl Run<'_> {
             if let Some(outcome) = self.turns(begin).await? {
                 return Ok(outcome);
             }
-            let queued = guard::soon("follow_up", async { self.hooks.follow_up().await }).await?;
+            let limit = self.hooks.deadline();
+            let queued = guard::within("follow_up", limit, async { self.hooks.follow_up().await }).await?;
             if queued.is_empty() {
                 return Ok(Outcome::Completed);
             }

@@ -9,6 +9,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use mica_agent::event::WindowChange;
 use mica_agent::hooks::{Record, Recovery, Step};
 use mica_agent::{Context, Hooks, Limit, RunError};
@@ -36,6 +37,9 @@ use state::{Pending, State};
 /// Renders the turn sections as they are now, for the tools that are there.
 pub type TurnSections = Arc<dyn Fn(&ToolNames) -> Vec<Rendered> + Send + Sync>;
 
+/// Is told that a window is about to be compacted, and why. The compaction waits for it.
+pub type Announce = Arc<dyn Fn(&Trigger) -> BoxFuture<'static, ()> + Send + Sync>;
+
 /// How a window is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WindowSettings {
@@ -57,6 +61,7 @@ pub struct WindowKeeper {
     files: Arc<dyn FileFacts>,
     journal: Arc<dyn Journal>,
     turn: Option<TurnSections>,
+    announce: Option<Announce>,
     state: Mutex<State>,
 }
 
@@ -70,6 +75,7 @@ impl WindowKeeper {
             files: Arc::new(()),
             journal: Arc::new(()),
             turn: None,
+            announce: None,
             state: Mutex::default(),
         }
     }
@@ -106,6 +112,13 @@ impl WindowKeeper {
     #[must_use]
     pub fn turn_sections(mut self, turn: TurnSections) -> Self {
         self.turn = Some(turn);
+        self
+    }
+
+    /// Sets who is told before the window is compacted.
+    #[must_use]
+    pub fn announcing(mut self, announce: Announce) -> Self {
+        self.announce = Some(announce);
         self
     }
 
@@ -192,6 +205,9 @@ impl WindowKeeper {
         let in_a_row = self.state().in_a_row;
         if in_a_row >= self.settings.compact.max_in_a_row {
             return Ok(Err(Stuck::NoProgress { count: in_a_row }));
+        }
+        if let Some(announce) = &self.announce {
+            announce(&trigger).await;
         }
         let scale = self.state().scale(&cx.model);
         let names = || ToolNames::new(cx.tools.callable());

@@ -11,7 +11,6 @@ mod asking;
 mod hooks;
 mod listening;
 mod notices;
-mod summarising;
 mod tools;
 mod typing;
 

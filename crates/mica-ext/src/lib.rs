@@ -35,6 +35,7 @@
 
 pub mod concern;
 pub mod extensions;
+pub mod hooks;
 pub mod registry;
 pub mod script;
 pub mod world;

@@ -75,7 +75,12 @@ impl Redaction {
         Self { root: root.into(), places: Places::builtin().ok(), known: Arc::default() }
     }
 
-    /// The same, away from the threads that must not wait.
+    /// A text without values of secrets: for what reaches a model by another way than as a result.
+    pub async fn clean(&self, text: String) -> String {
+        redacted(&text, &self.looked_up().await).unwrap_or(text)
+    }
+
+    /// The secrets, looked up away from the threads that must not wait.
     async fn looked_up(&self) -> Vec<Secret> {
         let looking = self.clone();
         tokio::task::spawn_blocking(move || looking.secrets()).await.unwrap_or_default()

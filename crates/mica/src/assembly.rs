@@ -7,13 +7,12 @@ use anyhow::Result;
 use mica_agent::Hooks;
 use mica_ai::ToolResult;
 use mica_ai::message::ToolCall;
-use mica_context::compact::{AskModel, FileFact, FileFacts, NamedArguments, Summarise};
-use mica_context::keeper::TurnSections;
+use mica_context::compact::{FileFact, FileFacts, NamedArguments};
+use mica_context::keeper::{Announce, TurnSections};
 use mica_context::section::{Rendered, ToolNames};
 use mica_context::spill::{Clock, SpillLimits};
 use mica_context::{Spill, SpillFolder, WindowKeeper};
 use mica_domain::{Domain, DomainHooks};
-use mica_ext::Extensions;
 use mica_policy::FileGate;
 use mica_policy::budget::{Limits, Meter};
 use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable, PlanFolder};
@@ -49,10 +48,10 @@ pub struct Shared {
     pub limits: Limits,
     /// What they take together.
     pub meter: Meter,
-    /// Extensions, which are told before a window is shortened.
-    pub extensions: Extensions,
-    /// What they add to prompts.
+    /// What extensions add to prompts.
     pub added: Arc<Added>,
+    /// Who is told before a window is compacted.
+    pub announce: Announce,
     /// What takes values of secrets out of results.
     pub redaction: Redaction,
     /// What tells the time.
@@ -127,8 +126,7 @@ impl Shared {
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
         };
-        let summarise = self.extensions.summarising(Arc::new(AskModel::default()));
-        self.window_with(Arc::new(sections), keeper, summarise)
+        Arc::new(self.window_with(Arc::new(sections), keeper).announcing(Arc::clone(&self.announce)))
     }
 
     /// What keeps the window of a subagent. It makes no plans and no list: it answers whoever sent it.
@@ -144,23 +142,17 @@ impl Shared {
             sections.push(Rendered::turn("mode", Some(mode)));
             sections
         };
-        self.window_with(Arc::new(sections), keeper, Arc::new(AskModel::default()))
+        Arc::new(self.window_with(Arc::new(sections), keeper))
     }
 
-    fn window_with(
-        &self,
-        sections: TurnSections,
-        keeper: Option<&Keeper>,
-        summarise: Arc<dyn Summarise>,
-    ) -> Arc<WindowKeeper> {
+    fn window_with(&self, sections: TurnSections, keeper: Option<&Keeper>) -> WindowKeeper {
         let mut window = WindowKeeper::new(Arc::clone(&self.clock))
-            .summarise(summarise)
             .files(Arc::new(Files::default()))
             .turn_sections(sections);
         if let Some(keeper) = keeper {
             window = window.journal(Arc::new(keeper.clone()));
         }
-        Arc::new(window)
+        window
     }
 }
 

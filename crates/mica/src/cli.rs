@@ -76,6 +76,12 @@ pub enum Command {
         #[command(flatten)]
         flags: TrustFlags,
     },
+    /// Look at the commands that are hooked to events, and try them
+    Hooks {
+        /// What to do with them
+        #[command(subcommand)]
+        command: HooksCommand,
+    },
     /// List, try, begin and allow extensions: files that change what the agent does
     Ext {
         /// What to do with them
@@ -141,6 +147,28 @@ pub struct TrustFlags {
     /// The list for people, or for programs
     #[arg(long, value_enum, default_value_t, requires = "list")]
     pub format: Form,
+}
+
+/// What to do with hooks.
+#[derive(Debug, Subcommand)]
+pub enum HooksCommand {
+    /// List those that count here, where they come from, and what is wrong with their files
+    List {
+        /// For whom
+        #[arg(long, value_enum, default_value_t)]
+        format: Form,
+    },
+    /// Run the hooks of an event once with a sample, and show what they read, print and decide
+    Test {
+        /// The event, for example PreToolUse
+        event: String,
+        /// The tool that is called, by any of its names
+        #[arg(long, default_value = "shell")]
+        tool: String,
+        /// What it is called with, as JSON; a harmless sample when absent
+        #[arg(long)]
+        input: Option<String>,
+    },
 }
 
 /// What is restored, and how.

@@ -9,6 +9,7 @@ pub mod ext;
 pub mod fix;
 pub mod format;
 pub mod graph;
+pub mod hooks;
 pub mod knowledge;
 pub mod language;
 pub mod lsp;

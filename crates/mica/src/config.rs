@@ -88,6 +88,9 @@ pub struct Values {
     /// What is kept for undo.
     #[serde(default)]
     pub undo: UndoValues,
+    /// Command hooks.
+    #[serde(default)]
+    pub hooks: HookValues,
     /// Where models are served.
     #[serde(default)]
     pub endpoints: Vec<Value>,
@@ -250,6 +253,19 @@ pub struct ExtensionValues {
     pub grants: std::collections::BTreeMap<String, Vec<String>>,
 }
 
+/// Command hooks.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HookValues {
+    /// Whether there are any.
+    pub enabled: Option<bool>,
+    /// Whether those in a project's `.claude/settings.json` are run as well.
+    pub claude: Option<bool>,
+}
+
+/// Whether commands are run at events: the user's to say.
+const CONFINING_HOOKS: [&str; 2] = ["enabled", "claude"];
+
 /// What is kept for undo. What is 0 limits nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -297,7 +313,9 @@ impl Config {
                         ));
                     }
                 }
-                for (section, keys) in [("shell", &CONFINING[..]), ("mi", &CONFINING_MI)] {
+                for (section, keys) in
+                    [("shell", &CONFINING[..]), ("mi", &CONFINING_MI), ("hooks", &CONFINING_HOOKS)]
+                {
                     let Some(Value::Table(told)) = table.get_mut(section) else { continue };
                     let found: Vec<&str> =
                         keys.iter().copied().filter(|key| told.remove(*key).is_some()).collect();
@@ -397,6 +415,14 @@ impl Config {
 /// The user's settings.
 pub fn user_file(surroundings: &Surroundings) -> PathBuf {
     surroundings.config.join("config.toml")
+}
+
+/// Whether the user's own settings say yes to something. A file that cannot be read says nothing; whoever reads all
+/// settings tells what is wrong with it.
+pub fn user_wants(surroundings: &Surroundings, key: &str) -> bool {
+    let text = text_of(&user_file(surroundings)).ok().flatten();
+    let table = text.and_then(|text| text.parse::<Table>().ok());
+    table.as_ref().and_then(|table| find(table, key)) == Some(&Value::Boolean(true))
 }
 
 /// A project's settings.

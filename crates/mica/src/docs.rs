@@ -19,7 +19,7 @@ macro_rules! examples {
 
 /// The pages for those who use mica.
 const PAGES: &[(&str, &str)] = pages! {
-    "check" "cli" "connectors" "context" "data-mapper" "editors" "endpoints" "extensions" "knowledge" "mi" "models"
+    "check" "cli" "connectors" "context" "data-mapper" "editors" "endpoints" "extensions" "hooks" "knowledge" "mi" "models"
     "modes-and-limits" "new" "rpc" "runtime" "sandbox" "sessions" "shell" "subagents" "tools" "undo" "web"
 };
 

@@ -1,6 +1,7 @@
 //! What an agent can do besides what its pack brings: each part gives tools, and has a say about their calls.
 
 pub mod extensions;
+pub mod hooks;
 pub mod mi;
 pub mod people;
 pub mod scratch;
@@ -25,6 +26,7 @@ use crate::approvals::KeptApprovals;
 use crate::cli::RunFlags;
 use crate::config::Values;
 use crate::docs;
+use crate::keeping::Keeper;
 use crate::surroundings::Surroundings;
 use people::People;
 
@@ -70,6 +72,8 @@ pub struct Equipment {
     pub web: Option<Web>,
     /// Extensions that are part of the program, and others that are no scripts.
     pub factories: Vec<(Origin, Arc<dyn Factory>)>,
+    /// What command hooks tell people.
+    pub hooks_tell: hooks::Teller,
 }
 
 /// Makes tools for a subagent that works in this workspace, and what belongs to them beside the gates that hold for all.
@@ -99,6 +103,8 @@ pub struct Outfit<'a> {
     pub mode: &'a ModeSwitch,
     /// What people allowed for longer than once.
     pub approvals: &'a KeptApprovals,
+    /// The session, when it is kept.
+    pub keeper: Option<&'a Keeper>,
     /// What is done together with a person.
     pub people: &'a People,
     /// Where logs go.
@@ -117,6 +123,7 @@ impl Equipment {
         let ground = shell::ground(outfit.values, outfit.surroundings)?;
         let (shell, commands) = shell::equip(outfit, &tasks, &ground)?;
         let (pages, web) = web::equip(outfit.values, outfit.surroundings, notices)?;
+        let (hooked, hooks_tell) = hooks::equip(outfit, Arc::clone(&ground) as Arc<dyn Ground>);
         let mut equipment = Self {
             capabilities: vec![background(&tasks), docs::capability()],
             hooks: Vec::new(),
@@ -129,8 +136,9 @@ impl Equipment {
             commands,
             web: outfit.values.web.fetch.unwrap_or(true).then_some(web),
             factories: Vec::new(),
+            hooks_tell,
         };
-        for part in [shell, outfit.people.part(), pages] {
+        for part in [shell, outfit.people.part(), pages, hooked] {
             equipment.capabilities.extend(part.capabilities);
             equipment.hooks.extend(part.hooks);
             equipment.anew.extend(part.anew);
@@ -152,6 +160,14 @@ impl Outfit<'_> {
     fn tasks(&self) -> Tasks {
         Tasks::new(Arc::clone(&self.logs), Arc::clone(&self.clock), TaskLimits::default())
     }
+}
+
+/// The sandbox of this machine, for those who run programs without an agent.
+///
+/// # Errors
+/// Settings that do not fit.
+pub fn ground_of(values: &Values, surroundings: &Surroundings) -> Result<Arc<dyn Ground>> {
+    Ok(shell::ground(values, surroundings)?)
 }
 
 /// What looks after work in the background.

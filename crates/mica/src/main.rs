@@ -138,6 +138,10 @@ async fn run(cli: &Cli) -> Result<Exit> {
         Some(Command::Rules { command }) => {
             commands::rules::run(command, cli.run.mode.as_deref(), &surroundings)?
         }
+        Some(Command::Hooks { command }) => {
+            let values = Config::read(&surroundings, &cli.run)?.values()?;
+            commands::hooks::run(command, &values, &surroundings).await?
+        }
         Some(Command::Ext { command }) => {
             let values = Config::read(&surroundings, &cli.run)?.values()?;
             let shelf = Shelf {

@@ -47,7 +47,7 @@ pub enum Answered {
 impl Matter {
     /// What a project brings and nothing was said about yet, and what could not be read of it.
     pub fn of_project(surroundings: &Surroundings) -> (Option<Self>, Vec<String>) {
-        let (mut parts, problems) = project::parts(&surroundings.folder);
+        let (mut parts, problems) = project::all_parts(surroundings, &surroundings.folder);
         parts.retain(|part| part.state(surroundings) == State::New);
         ((!parts.is_empty()).then_some(Self::Trust(parts)), problems)
     }

@@ -10,10 +10,12 @@ use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings, 
 use mica_ai::id::MessageId;
 use mica_ai::usage::Usd;
 use mica_ai::{Content, User};
+use mica_context::compact::Trigger;
+use mica_context::keeper::Announce;
 use mica_context::spill::SpillLimits;
 use mica_context::{Clock, SpillFolder, WindowKeeper};
 use mica_domain::DomainHooks;
-use mica_ext::Moment;
+use mica_ext::{Extensions, Moment};
 use mica_policy::FileGate;
 use mica_policy::budget::{Budget, Limits, Meter};
 use mica_policy::mode::{ModeSwitch, ModeTable};
@@ -34,6 +36,7 @@ use crate::equipment::extensions::screen::Screen;
 use crate::equipment::extensions::store::Store;
 use crate::equipment::extensions::world::{Around, Commands, Given};
 use crate::equipment::extensions::{Loading, Shelf};
+use crate::equipment::hooks;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
@@ -160,6 +163,7 @@ impl Work {
             surroundings,
             mode: &mode,
             approvals: &approvals,
+            keeper: keeper.as_ref(),
             people: &people,
             logs,
             clock: Arc::clone(&clock),
@@ -180,6 +184,7 @@ impl Work {
             commands,
             web,
             factories,
+            hooks_tell,
         } = equipment;
         let around = Arc::new(Around::new(Given {
             folder: surroundings.folder.clone(),
@@ -201,6 +206,8 @@ impl Work {
             named: flags.extension.clone(),
         };
         let loading = Arc::new(Loading::new(around, shelf, factories));
+        let told = loading.extensions.clone();
+        hooks_tell.tell_to(move |text| told.notice(hooks::NAME, text));
         let added = Arc::<Added>::default();
         let shared = Shared {
             mode: mode.clone(),
@@ -214,8 +221,8 @@ impl Work {
             people: Arc::clone(&people),
             limits: limits(values),
             meter: Meter::default(),
-            extensions: loading.extensions.clone(),
             added: Arc::clone(&added),
+            announce: announcing(&loading.extensions),
             redaction: Redaction::new(&surroundings.folder),
             clock,
         };
@@ -497,6 +504,19 @@ fn limits(values: &Values) -> Limits {
         active: limits.time.map(Duration::from_secs).or(usual.active),
         ..usual
     }
+}
+
+/// Tells extensions that a window is about to be compacted. What the person wants kept stands behind the reason.
+fn announcing(extensions: &Extensions) -> Announce {
+    let extensions = extensions.clone();
+    Arc::new(move |trigger: &Trigger| {
+        let reason = match trigger {
+            Trigger::Manual { focus: Some(focus) } => format!("{}: {focus}", trigger.reason()),
+            trigger => trigger.reason(),
+        };
+        let extensions = extensions.clone();
+        Box::pin(async move { extensions.tell(&Moment::BeforeCompact { reason }).await })
+    })
 }
 
 /// Who offers to remember a yes to a change, and lets changes through that were allowed so.

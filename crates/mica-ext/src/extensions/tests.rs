@@ -615,34 +615,3 @@ async fn tools_that_change_in_a_session_are_told() {
         ]
     );
 }
-
-#[tokio::test]
-async fn summaries_are_announced() {
-    use mica_context::compact::{Cut, Job, Summarise, Summarised, Summary};
-    struct Writes;
-    #[async_trait]
-    impl Summarise for Writes {
-        async fn summarise(&self, _: Job<'_>) -> Summarised {
-            let summary = Summary { goal: "It.".to_owned(), ..Summary::default() };
-            Summarised { summary: Ok(summary), usage: mica_ai::Usage::default() }
-        }
-    }
-    let hears = Arc::new(Hears(&["before_compact", "compacted"], Mutex::default()));
-    let registry = Registry { lifecycles: vec![hears.clone()], ..Registry::default() };
-    let extensions = Extensions::new(vec![Extension::new("x", Origin::Compiled, registry)]);
-    let model = ScriptedModel::new(Scenario::new());
-    let cx = Context::new(Arc::new(model), Arc::new(Model::assumed("scripted", Dialect::Responses)));
-    let messages: Vec<Message> = ["a", "b", "c"].map(|text| User::text(text).into()).into();
-    let job = Job {
-        cx: &cx,
-        messages: &messages,
-        cut: Cut { first_kept: 2, inside: false, turn_start: None },
-        focus: Some("names"),
-        whole: None,
-        room: 100,
-        marks: mica_context::breakpoints::MarkSettings::default(),
-    };
-    let made = extensions.summarising(Arc::new(Writes)).summarise(job).await;
-    assert_eq!(made.summary.unwrap().goal, "It.");
-    assert_eq!(*lock(&hears.1), ["before_compact 2 messages are summarised, as was asked for: names"]);
-}

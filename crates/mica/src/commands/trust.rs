@@ -17,7 +17,7 @@ use crate::surroundings::Surroundings;
 pub fn run(surroundings: &Surroundings, folder: Option<&Path>, flags: &TrustFlags) -> Result<String> {
     let folder = folder.unwrap_or(&surroundings.folder);
     let folder = folder.canonicalize().with_context(|| format!("there is no folder {}", folder.display()))?;
-    let (parts, problems) = project::parts(&folder);
+    let (parts, problems) = project::all_parts(surroundings, &folder);
     let parts = chosen(parts, &flags.only, &folder)?;
     let mut out = match (flags.list, flags.revoke) {
         (true, _) => list(surroundings, &folder, &parts, flags.format),

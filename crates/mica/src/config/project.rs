@@ -29,7 +29,7 @@ pub const SETTINGS: Kind = Kind { word: "settings", does: "change what is asked,
 type Find = fn(&Path) -> Result<Vec<Part>>;
 
 /// All kinds, in the order that people read them.
-const FINDS: &[Find] = &[settings, equipment::extensions::found::parts];
+const FINDS: &[Find] = &[settings, equipment::extensions::found::parts, equipment::hooks::parts];
 
 /// A file of a part: its name below the part's folder, and what is in it.
 pub type File = (String, Vec<u8>);
@@ -177,11 +177,21 @@ pub fn parts(folder: &Path) -> (Vec<Part>, Vec<String>) {
     (parts, problems)
 }
 
+/// The same, with what the user's settings want to have looked at besides.
+pub fn all_parts(surroundings: &Surroundings, folder: &Path) -> (Vec<Part>, Vec<String>) {
+    let (mut parts, mut problems) = parts(folder);
+    match equipment::hooks::borrowed_parts(surroundings, folder) {
+        Ok(found) => parts.extend(found),
+        Err(error) => problems.push(format!("{error:#}; it is not used")),
+    }
+    (parts, problems)
+}
+
 /// What to tell where nobody can be asked: what of a project is not used because nobody trusts it. The settings say so
 /// themselves.
 pub fn unused(surroundings: &Surroundings) -> Vec<String> {
     let folder = &surroundings.folder;
-    let (parts, mut told) = parts(folder);
+    let (parts, mut told) = all_parts(surroundings, folder);
     let others = parts.iter().filter(|part| part.kind != SETTINGS && !part.is_trusted(surroundings));
     let names: Vec<String> =
         others.map(|part| format!("{} {}", part.kind.word, part.shown(folder))).collect();
