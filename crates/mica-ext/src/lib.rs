@@ -7,7 +7,10 @@
 //! [`Registry`], one trait for each [`concern`].
 
 pub mod concern;
+pub mod memory;
 pub mod registry;
+pub mod skills;
+pub mod templates;
 
 pub use concern::{Command, Guard, Guarded, Input, Lifecycle, Moment, Prompting, Shortcut, Typed, Window};
 pub use registry::{Factory, Registry};
