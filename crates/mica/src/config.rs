@@ -12,7 +12,8 @@ use crate::cli::RunFlags;
 use crate::makes;
 use crate::surroundings::Surroundings;
 
-pub mod trust;
+pub mod project;
+mod trust;
 
 /// One layer and where it comes from.
 #[derive(Debug, Clone)]
@@ -81,6 +82,9 @@ pub struct Values {
     /// Subagents, over those that are built in.
     #[serde(default)]
     pub subagents: Table,
+    /// Extensions.
+    #[serde(default)]
+    pub extensions: ExtensionValues,
     /// What is kept for undo.
     #[serde(default)]
     pub undo: UndoValues,
@@ -234,6 +238,18 @@ const CONFINING_MI: [&str; 9] = [
     "management_url",
 ];
 
+/// Extensions.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExtensionValues {
+    /// Those that are off, by name.
+    #[serde(default)]
+    pub disable: Vec<String>,
+    /// What each may do, by name.
+    #[serde(default)]
+    pub grants: std::collections::BTreeMap<String, Vec<String>>,
+}
+
 /// What is kept for undo. What is 0 limits nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -264,13 +280,15 @@ impl Config {
         if let Some(text) = text_of(&user)? {
             config.add(user.display().to_string(), parse(&text, &user.display().to_string())?);
         }
-        let project = project_file(&surroundings.folder);
-        if let Some(text) = text_of(&project)? {
-            if trust::is_trusted(surroundings, &text) {
-                let mut table = parse(&text, &project.display().to_string())?;
-                for (key, what) in
-                    [("sessions", "which sessions of every project go"), ("undo", "what is kept for undo")]
-                {
+        for part in project::settings(&surroundings.folder)? {
+            let project = part.path.clone();
+            if part.is_trusted(surroundings) {
+                let mut table = parse(&part.text, &project.display().to_string())?;
+                for (key, what) in [
+                    ("sessions", "which sessions of every project go"),
+                    ("undo", "what is kept for undo"),
+                    ("extensions", "which of your extensions are off, and what they may do,"),
+                ] {
                     if table.remove(key).is_some() {
                         config.notes.push(format!(
                             "[{key}] in {} is not used: {what} is yours to say, in {}",

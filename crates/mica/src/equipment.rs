@@ -1,5 +1,6 @@
 //! What an agent can do besides what its pack brings: each part gives tools, and has a say about their calls.
 
+pub mod extensions;
 pub mod mi;
 pub mod people;
 pub mod scratch;

@@ -47,6 +47,7 @@ mod surroundings;
 mod switching;
 mod terminal;
 mod tidying;
+mod trusting;
 mod undoing;
 mod window;
 mod work;
@@ -118,8 +119,8 @@ async fn run(cli: &Cli) -> Result<Exit> {
         Some(Command::Rules { command }) => {
             commands::rules::run(command, cli.run.mode.as_deref(), &surroundings)?
         }
-        Some(Command::Trust { folder, revoke }) => {
-            commands::trust::run(&surroundings, folder.as_deref(), *revoke)?
+        Some(Command::Trust { folder, flags }) => {
+            commands::trust::run(&surroundings, folder.as_deref(), flags)?
         }
         Some(Command::Config { command }) => {
             let config = Config::read(&surroundings, &cli.run)?;
@@ -192,12 +193,16 @@ fn undo(
 /// Runs an agent: once, or with a person.
 #[allow(clippy::print_stderr, reason = "a program speaks")]
 async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
+    let once = cli.run.prompt.is_some() || cli.run.output.is_some() || !surroundings.stdin_is_terminal;
+    if !once {
+        // Before anything of it is used.
+        trusting::ask(surroundings, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
+    }
     let config = Config::read(surroundings, &cli.run)?;
     for note in &config.notes {
         eprintln!("mica: {note}");
     }
     let values = config.values()?;
-    let once = cli.run.prompt.is_some() || cli.run.output.is_some() || !surroundings.stdin_is_terminal;
     if once {
         return once::run(&values, &cli.run, surroundings).await;
     }

@@ -22,7 +22,7 @@ use crate::approvals::project::ProjectFile;
 use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions, undo};
-use crate::config::Values;
+use crate::config::{Values, project};
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
@@ -102,6 +102,7 @@ impl Work {
         let keeper = session(flags, surroundings)?.map(Keeper::new);
         let Outset { choice, effort, mode, mut notices } =
             Outset::find(values, flags, &reach, keeper.as_ref())?;
+        notices.extend(project::unused(surroundings));
         let means = reach::means(values, surroundings)?;
         let provider = means.provider(&choice);
         let clock: Clock = Arc::new(std::time::SystemTime::now);
