@@ -47,6 +47,8 @@ pub struct Shared {
     pub limits: Limits,
     /// What they take together.
     pub meter: Meter,
+    /// What is told at the tail of the conversation with a person.
+    pub tail: Arc<[TurnSections]>,
     /// What takes values of secrets out of results.
     pub redaction: Redaction,
     /// What tells the time.
@@ -109,9 +111,11 @@ impl Shared {
         undoing: Option<Undoing>,
     ) -> Arc<WindowKeeper> {
         let (domain, together) = (Arc::clone(domain), Arc::clone(&self.people));
+        let tail = Arc::clone(&self.tail);
         let sections = move |tools: &ToolNames| {
             let mut sections = domain.turn(tools);
             sections.extend(together.sections(tools));
+            sections.extend(tail.iter().flat_map(|tail| tail(tools)));
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
         };

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub mod knowhow;
 pub mod language;
 
 /// An agent that works where you are.
@@ -72,6 +73,18 @@ pub enum Command {
         /// What to do
         #[command(flatten)]
         flags: TrustFlags,
+    },
+    /// Look at skills, check them, and begin new ones
+    Skills {
+        /// What to do with them
+        #[command(subcommand)]
+        command: knowhow::SkillsCommand,
+    },
+    /// Look at what is remembered for later sessions, and change it
+    Memory {
+        /// What to do with it
+        #[command(subcommand)]
+        command: knowhow::MemoryCommand,
     },
     /// Look at the rules for shell commands, try them, and take back approvals that were remembered
     Rules {

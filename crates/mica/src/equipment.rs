@@ -1,19 +1,24 @@
 //! What an agent can do besides what its pack brings: each part gives tools, and has a say about their calls.
 
 pub mod extensions;
+pub mod memory;
 pub mod mi;
 pub mod people;
 pub mod scratch;
 mod shell;
+pub mod skills;
 pub mod subagents;
 mod web;
+pub mod words;
 
 use std::sync::Arc;
 
 use anyhow::Result;
 use mica_agent::{Hooks, Listener};
+use mica_context::keeper::TurnSections;
 use mica_context::{Clock, SpillFolder};
 use mica_domain::{Capability, Page};
+use mica_ext::{Factory, Origin};
 use mica_policy::Mode;
 use mica_policy::mode::{Cell, Exception, ModeSwitch};
 use mica_tools::{Ground, TaskLimits, Tasks, Workspace, kill_task, task_output, task_tools};
@@ -22,7 +27,9 @@ use crate::approvals::KeptApprovals;
 use crate::cli::RunFlags;
 use crate::config::Values;
 use crate::surroundings::Surroundings;
+use memory::Remembered;
 use people::People;
+use skills::Knowhow;
 
 pub use shell::of_commands;
 
@@ -37,6 +44,11 @@ struct Part {
     anew: Option<Anew>,
     /// Who is told what happens.
     listeners: Vec<Arc<dyn Listener>>,
+    /// Who has a say in more than calls: asked to register each time that extensions are loaded, at the start and by
+    /// `/reload`.
+    factories: Vec<(Origin, Arc<dyn Factory>)>,
+    /// What it tells at the tail of the conversation.
+    tail: Vec<TurnSections>,
 }
 
 /// Tools that depend on where the agent runs, and the hooks that belong to them.
@@ -57,6 +69,10 @@ pub struct Equipment {
     pub listeners: Vec<Arc<dyn Listener>>,
     /// Where programs run.
     pub ground: Arc<dyn Ground>,
+    /// Extensions that are part of the program, and others that are no scripts.
+    pub factories: Vec<(Origin, Arc<dyn Factory>)>,
+    /// What is told at the tail of the conversation with a person.
+    pub tail: Vec<TurnSections>,
 }
 
 /// Makes tools for a subagent that works in this workspace, and what belongs to them beside the gates that hold for all.
@@ -88,6 +104,10 @@ pub struct Outfit<'a> {
     pub approvals: &'a KeptApprovals,
     /// What is done together with a person.
     pub people: &'a People,
+    /// What it knows how to do, and what people can type.
+    pub knowhow: &'a Knowhow,
+    /// What was remembered in earlier sessions.
+    pub remembered: &'a Remembered,
     /// Where logs go.
     pub logs: Arc<SpillFolder>,
     /// What time it is.
@@ -105,16 +125,20 @@ impl Equipment {
         let mut equipment = Self {
             capabilities: vec![background(&tasks)],
             hooks: Vec::new(),
-            exceptions: People::exceptions()?,
+            exceptions: [People::exceptions()?, Remembered::exceptions()?].concat(),
             polls: vec![task_output::NAME],
             anew: Vec::new(),
             tasks,
             listeners: Vec::new(),
             ground: Arc::clone(&ground) as Arc<dyn Ground>,
+            factories: Vec::new(),
+            tail: Vec::new(),
         };
         let parts = [
             shell::equip(outfit, &equipment.tasks, &ground)?,
             outfit.people.part(),
+            outfit.knowhow.part(),
+            outfit.remembered.part(outfit.people.asking()),
             web::equip(outfit.values, outfit.surroundings, notices)?,
         ];
         for part in parts {
@@ -122,6 +146,8 @@ impl Equipment {
             equipment.hooks.extend(part.hooks);
             equipment.anew.extend(part.anew);
             equipment.listeners.extend(part.listeners);
+            equipment.factories.extend(part.factories);
+            equipment.tail.extend(part.tail);
         }
         // Commands are judged one by one in every mode, and one's own tasks may always be stopped.
         for mode in [Mode::Ask, Mode::Plan] {

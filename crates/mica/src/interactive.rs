@@ -3,7 +3,7 @@
 
 mod asking;
 mod inquiring;
-mod slash;
+pub mod slash;
 
 use std::collections::VecDeque;
 

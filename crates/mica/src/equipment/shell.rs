@@ -62,7 +62,7 @@ pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks, ground: &Arc<Here>) -> R
     });
     let listeners: Vec<Arc<dyn Listener>> =
         vec![Arc::new(Foresight { ground: Arc::clone(&confined.ground) })];
-    Ok(Part { capabilities, hooks: vec![Arc::new(confined), Arc::new(gate)], anew: Some(anew), listeners })
+    Ok(Part { capabilities, hooks: vec![Arc::new(confined), Arc::new(gate)], anew: Some(anew), listeners, ..Part::default() })
 }
 
 /// The sandbox of this machine, for all that run programs.

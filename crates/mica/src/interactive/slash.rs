@@ -93,6 +93,11 @@ pub fn is_command(line: &str) -> bool {
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
+/// Whether a name is that of a command already.
+pub fn is_taken(name: &str) -> bool {
+    COMMANDS.contains(&name)
+}
+
 const COMMANDS: [&str; 22] = [
     "help",
     "?",
