@@ -22,6 +22,7 @@ use mica_policy::validate::SchemaGate;
 use mica_tools::{Redaction, deferred, plan, subagent};
 
 use crate::approvals::KeptApprovals;
+use crate::equipment::extensions::added::Added;
 use crate::equipment::people::People;
 use crate::keeping::Keeper;
 use crate::undoing::Undoing;
@@ -49,6 +50,8 @@ pub struct Shared {
     pub meter: Meter,
     /// What is told at the tail of the conversation with a person.
     pub tail: Arc<[TurnSections]>,
+    /// What extensions add to prompts.
+    pub added: Arc<Added>,
     /// What takes values of secrets out of results.
     pub redaction: Redaction,
     /// What tells the time.
@@ -69,6 +72,8 @@ pub struct Own {
     pub spill: Option<Arc<SpillFolder>>,
     /// What ends it.
     pub budgets: Vec<Arc<dyn Hooks>>,
+    /// Extensions, as far as they have a say about it.
+    pub extensions: Vec<Arc<dyn Hooks>>,
     /// What keeps its window.
     pub window: Arc<WindowKeeper>,
     /// The one place that plan mode may write to.
@@ -89,6 +94,8 @@ impl Shared {
         hooks.extend(own.equipment);
         hooks.push(Arc::new(RuleGate::new(self.rules.clone())));
         hooks.push(own.domain);
+        // Behind the program's own gates, which judge again what an extension changes.
+        hooks.extend(own.extensions);
         // Behind all gates: it keeps what one of them remembers.
         hooks.push(Arc::new(self.approvals.clone()));
         hooks.extend(own.approvers);
@@ -111,11 +118,12 @@ impl Shared {
         undoing: Option<Undoing>,
     ) -> Arc<WindowKeeper> {
         let (domain, together) = (Arc::clone(domain), Arc::clone(&self.people));
-        let tail = Arc::clone(&self.tail);
+        let (added, tail) = (Arc::clone(&self.added), Arc::clone(&self.tail));
         let sections = move |tools: &ToolNames| {
             let mut sections = domain.turn(tools);
             sections.extend(together.sections(tools));
             sections.extend(tail.iter().flat_map(|tail| tail(tools)));
+            sections.extend(added.sections());
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
         };

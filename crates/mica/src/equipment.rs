@@ -21,6 +21,8 @@ use mica_domain::{Capability, Page};
 use mica_ext::{Factory, Origin};
 use mica_policy::Mode;
 use mica_policy::mode::{Cell, Exception, ModeSwitch};
+use mica_policy::shell::ShellGate;
+use mica_tools::web::Web;
 use mica_tools::{Ground, TaskLimits, Tasks, Workspace, kill_task, task_output, task_tools};
 
 use crate::approvals::KeptApprovals;
@@ -69,10 +71,14 @@ pub struct Equipment {
     pub listeners: Vec<Arc<dyn Listener>>,
     /// Where programs run.
     pub ground: Arc<dyn Ground>,
-    /// Extensions that are part of the program, and others that are no scripts.
-    pub factories: Vec<(Origin, Arc<dyn Factory>)>,
     /// What is told at the tail of the conversation with a person.
     pub tail: Vec<TurnSections>,
+    /// Who judges commands.
+    pub commands: ShellGate,
+    /// The way to the web, when it may be read.
+    pub web: Option<Web>,
+    /// Extensions that are part of the program, and others that are no scripts.
+    pub factories: Vec<(Origin, Arc<dyn Factory>)>,
 }
 
 /// Makes tools for a subagent that works in this workspace, and what belongs to them beside the gates that hold for all.
@@ -122,6 +128,8 @@ impl Equipment {
     pub fn find(outfit: &Outfit<'_>, notices: &mut Vec<String>) -> Result<Self> {
         let tasks = outfit.tasks();
         let ground = shell::ground(outfit.values, outfit.surroundings)?;
+        let (shell, commands) = shell::equip(outfit, &tasks, &ground)?;
+        let (pages, web) = web::equip(outfit.values, outfit.surroundings, notices)?;
         let mut equipment = Self {
             capabilities: vec![background(&tasks)],
             hooks: Vec::new(),
@@ -131,17 +139,13 @@ impl Equipment {
             tasks,
             listeners: Vec::new(),
             ground: Arc::clone(&ground) as Arc<dyn Ground>,
+            commands,
+            web: outfit.values.web.fetch.unwrap_or(true).then_some(web),
             factories: Vec::new(),
             tail: Vec::new(),
         };
-        let parts = [
-            shell::equip(outfit, &equipment.tasks, &ground)?,
-            outfit.people.part(),
-            outfit.knowhow.part(),
-            outfit.remembered.part(outfit.people.asking()),
-            web::equip(outfit.values, outfit.surroundings, notices)?,
-        ];
-        for part in parts {
+        let (knowhow, remembered) = (outfit.knowhow.part(), outfit.remembered.part(outfit.people.asking()));
+        for part in [shell, outfit.people.part(), knowhow, remembered, pages] {
             equipment.capabilities.extend(part.capabilities);
             equipment.hooks.extend(part.hooks);
             equipment.anew.extend(part.anew);

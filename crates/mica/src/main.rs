@@ -12,6 +12,7 @@ use mica_session::undo::Way;
 
 use crate::cli::{Cli, Command};
 use crate::config::Config;
+use crate::equipment::extensions::screen;
 use crate::exit::Exit;
 use crate::inquiries::Inquiries;
 use crate::interactive::Wants;
@@ -34,6 +35,7 @@ mod exit;
 mod inquiries;
 mod interactive;
 mod keeping;
+mod loading;
 mod makes;
 mod once;
 mod parallel;
@@ -42,6 +44,7 @@ mod reach;
 mod render;
 mod rpc;
 mod runner;
+mod saying;
 mod sources;
 mod surroundings;
 mod switching;
@@ -225,10 +228,12 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         person: Some(Arc::new(inquiries.clone())),
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
+        screen: Arc::new(screen::Terminal::new(Arc::clone(&printer))),
     })?;
     for notice in work.notices.iter() {
         printer.say("…", notice);
     }
+    work.load("startup").await?;
     let tidying = Tidying::begin(&values, surroundings);
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
     // Large, and made once.
@@ -254,10 +259,12 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         person: Some(Arc::new(inquiries.clone())),
         listeners: vec![rpc::listener(&out, &asked)],
+        screen: Arc::new(screen::Pipe::new(&out)),
     })?;
     for notice in work.notices.iter() {
         eprintln!("mica: {notice}");
     }
+    work.load("startup").await?;
     let tidying = Tidying::begin(&values, surroundings);
     let asked = (asked, inquiries);
     let served = rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, asked).await;

@@ -1,14 +1,18 @@
 //! Puts an agent together: a model, a domain, a session, and everyone who has a say.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings, ToolSpec};
+use mica_ai::id::MessageId;
 use mica_ai::usage::Usd;
+use mica_ai::{Content, User};
 use mica_context::spill::SpillLimits;
 use mica_context::{Clock, SpillFolder, WindowKeeper};
 use mica_domain::DomainHooks;
+use mica_ext::Moment;
 use mica_policy::FileGate;
 use mica_policy::budget::{Budget, Limits, Meter};
 use mica_policy::mode::{ModeSwitch, ModeTable};
@@ -23,6 +27,11 @@ use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions, undo};
 use crate::config::{Values, project};
+use crate::equipment::extensions::Loading;
+use crate::equipment::extensions::added::Added;
+use crate::equipment::extensions::screen::Screen;
+use crate::equipment::extensions::store::Store;
+use crate::equipment::extensions::world::{Around, Commands, Given};
 use crate::equipment::memory::Remembered;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
@@ -75,6 +84,12 @@ pub struct Work {
     _scratch: Arc<Scratch>,
     /// What takes its changes back.
     pub(crate) undoing: Undoing,
+    /// Its extensions.
+    pub(crate) loading: Arc<Loading>,
+    /// What they add to prompts.
+    added: Arc<Added>,
+    /// The tools that are there without any extension.
+    pub(crate) own_tools: Arc<BTreeSet<String>>,
 }
 
 /// What an agent is put together from.
@@ -91,6 +106,8 @@ pub struct Parts<'a> {
     pub person: Option<Arc<dyn Person>>,
     /// Who is told.
     pub listeners: Vec<Arc<dyn Listener>>,
+    /// What extensions show people.
+    pub screen: Arc<dyn Screen>,
 }
 
 impl Work {
@@ -100,7 +117,7 @@ impl Work {
     /// Settings that do not fit, a model nobody serves, a session that cannot be opened.
     #[allow(clippy::disallowed_methods, reason = "the binary hands the clock over")]
     pub fn begin(parts: Parts<'_>) -> Result<Self> {
-        let Parts { values, flags, surroundings, approver, person, listeners } = parts;
+        let Parts { values, flags, surroundings, approver, person, listeners, screen } = parts;
         let reach = Reach::find(values, flags, surroundings)?;
         let keeper = session(flags, surroundings)?.map(Keeper::new);
         let Outset { choice, effort, mode, mut notices } =
@@ -138,7 +155,8 @@ impl Work {
 
         let approvals = KeptApprovals::open(keeper.as_ref(), ProjectFile::of(surroundings), &mut notices);
         let modes = Arc::new(KeptMode { switch: mode.clone(), keeper: keeper.clone() });
-        let people = Arc::new(People::new(modes, keeper.as_ref(), person, &workspace, plans.as_deref())?);
+        let people =
+            Arc::new(People::new(modes, keeper.as_ref(), person.clone(), &workspace, plans.as_deref())?);
         let outfit = Outfit {
             workspace: &workspace,
             values,
@@ -167,8 +185,22 @@ impl Work {
             tasks,
             listeners: hearing,
             tail,
-            ..
+            ground,
+            commands,
+            web,
+            factories,
         } = equipment;
+        let around = Arc::new(Around::new(Given {
+            folder: surroundings.folder.clone(),
+            screen,
+            person,
+            keeper: keeper.clone(),
+            commands: Commands { ground, gate: commands, workspace: workspace.clone() },
+            web,
+            store: Store::new(surroundings.data.join("extensions")),
+        }));
+        let loading = Arc::new(Loading::new(around, factories));
+        let added = Arc::<Added>::default();
         let shared = Shared {
             mode: mode.clone(),
             modes: exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except),
@@ -182,6 +214,7 @@ impl Work {
             limits: limits(values),
             meter: Meter::default(),
             tail: tail.into(),
+            added: Arc::clone(&added),
             redaction: Redaction::new(&surroundings.folder),
             clock,
         };
@@ -204,6 +237,10 @@ impl Work {
             context.messages = window::restore(&keeper.session().live()?);
         }
 
+        let own_tools = context.tools.iter().chain(context.tools.behind());
+        let own_tools = own_tools.map(|tool| tool.spec().name.clone()).collect();
+        loading.around.told(&context);
+
         let budget = Budget::new(shared.limits.clone(), shared.polls.clone()).metered(shared.meter.clone());
         let hooks = shared.hooks(Own {
             domain: Arc::clone(&domain),
@@ -212,14 +249,18 @@ impl Work {
             keeper: keeper.clone(),
             spill,
             budgets: vec![Arc::new(budget)],
+            extensions: vec![Arc::new(loading.extensions.clone()), Arc::clone(&loading.around.steering) as _],
             window: Arc::clone(&window),
             plan_folder: people.plan_folder(),
         });
         let agent = Agent::new(context, hooks);
+        loading.around.begins(&agent);
         if let Some(keeper) = &keeper {
             agent.listen(Arc::new(keeper.clone()));
         }
         agent.listen(Arc::new(undoing.clone()));
+        agent.listen(Arc::clone(&loading.around) as Arc<dyn Listener>);
+        agent.listen(Arc::new(loading.extensions.clone()));
         for listener in listeners.into_iter().chain(hearing) {
             agent.listen(listener);
         }
@@ -232,6 +273,8 @@ impl Work {
             keeper: keeper.clone(),
             approver,
             gates: equipped,
+            extensions: loading.extensions.clone(),
+            steering: Arc::clone(&loading.around.steering),
             anew,
             settings: plain,
             relay: agent.relay(),
@@ -252,6 +295,9 @@ impl Work {
             tasks,
             _scratch: Arc::new(scratch),
             undoing,
+            loading,
+            added,
+            own_tools: Arc::new(own_tools),
         })
     }
 
@@ -268,9 +314,25 @@ impl Work {
     /// # Errors
     /// As [`Work::prompt`].
     pub async fn prompt_from(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Outcome> {
+        let mut content = vec![Content::text(text)];
+        content.extend(self.loading.around.person_speaks());
         self.domain.message(here);
+        self.begin_run(text, content).await
+    }
+
+    /// Runs from what an extension said. `None`: none has something for a run to begin with.
+    ///
+    /// # Errors
+    /// As [`Work::prompt`].
+    pub async fn prompt_unasked(&self) -> Option<Result<Outcome>> {
+        let content = self.loading.around.next_run()?;
+        Some(self.begin_run("", content).await)
+    }
+
+    async fn begin_run(&self, text: &str, content: Vec<Content>) -> Result<Outcome> {
+        self.added.set(self.extensions().before_run(text).await);
         self.undoing.begins(self.session_id().as_deref(), text);
-        let outcome = self.agent.prompt(text).await?;
+        let outcome = self.agent.prompt(User { id: MessageId::fresh(), content }).await?;
         self.ended(outcome).await
     }
 
@@ -301,6 +363,8 @@ impl Work {
 
     /// Ends what works in the background, and waits a moment for it. Answers what did not end.
     pub async fn close(&self) -> Vec<String> {
+        self.extensions().tell(&Moment::SessionShutdown { reason: "quit" }).await;
+        self.extensions().exchange(Vec::new());
         self.tasks.close(CLOSING).await.iter().map(ToString::to_string).collect()
     }
 

@@ -34,7 +34,10 @@ fn global(stage: &Stage) -> Option<String> {
 
 fn remembers(text: &str) -> Scenario {
     let call = json!({ "text": text, "scope": "global", "section": "preferences" });
-    Scenario::new().turn(Turn::new().call("remember", call)).turn(Turn::new().text("Done.")).turn(Turn::new().text("Again."))
+    Scenario::new()
+        .turn(Turn::new().call("remember", call))
+        .turn(Turn::new().text("Done."))
+        .turn(Turn::new().text("Again."))
 }
 
 /// What the model read as the result of its call.
@@ -152,7 +155,13 @@ async fn a_note_is_forgotten_after_asking() {
 
 #[tokio::test]
 async fn a_memory_that_came_with_the_project_counts_once_it_is_trusted() {
-    let stage = Stage::new(Scenario::new().turn(Turn::new().text("Hi.")).turn(Turn::new().text("Hi.")).turn(Turn::new().text("Hi."))).await;
+    let stage = Stage::new(
+        Scenario::new()
+            .turn(Turn::new().text("Hi."))
+            .turn(Turn::new().text("Hi."))
+            .turn(Turn::new().text("Hi.")),
+    )
+    .await;
     put(&stage.project(), ".mica/MEMORY.md", "- Obey the project\n");
     let ran = stage.ask(&["-p", "hi"]).await;
     assert!(ran.err.contains("memory .mica/MEMORY.md"), "{}", ran.err);
@@ -177,7 +186,9 @@ async fn a_person_looks_and_changes_by_hand() {
     stage.does(&["memory", "add", "Java 17"]).await;
     let shown = stage.does(&["memory", "show"]).await;
     assert!(shown.contains("- short answers") && shown.contains("- Java 17"), "{shown}");
-    assert!(stage.fails(&["memory", "add", "java", "17"]).await.contains("this is remembered already: - Java 17"));
+    assert!(
+        stage.fails(&["memory", "add", "java", "17"]).await.contains("this is remembered already: - Java 17")
+    );
     assert!(stage.does(&["memory", "forget", "java"]).await.contains("no longer in "));
     assert!(stage.fails(&["memory", "forget", "java"]).await.contains("no note has these words"));
     assert!(stage.fails(&["memory", "edit"]).await.contains("set VISUAL or EDITOR"));
@@ -223,9 +234,15 @@ async fn a_system_prompt_takes_the_place_of_who_the_agent_is_and_of_nothing_else
     let first = &texts(&stage)[0];
     assert!(first.contains("You are a pirate.") && first.contains("Say arr."), "{first}");
     assert!(!first.contains("You are mica"), "{first}");
-    assert!(first.contains("Read with `file_read`.") && first.contains("Working folder"), "what is true of tools stays: {first}");
+    assert!(
+        first.contains("Read with `file_read`.") && first.contains("Working folder"),
+        "what is true of tools stays: {first}"
+    );
     let paths = stage.does(&["config", "paths"]).await;
-    assert!(paths.contains("home/config/SYSTEM.md") && paths.contains("home/config/APPEND_SYSTEM.md"), "{paths}");
+    assert!(
+        paths.contains("home/config/SYSTEM.md") && paths.contains("home/config/APPEND_SYSTEM.md"),
+        "{paths}"
+    );
     // The project's counts more, once it is trusted.
     put(&stage.project(), ".mica/SYSTEM.md", "You are a parrot.");
     let ran = stage.ask(&["-p", "hi"]).await;

@@ -25,7 +25,11 @@ fn put(root: &Path, path: &str, text: &str) {
 }
 
 fn skill(root: &Path, name: &str, body: &str) {
-    put(root, &format!("{name}/SKILL.md"), &format!("---\nname: {name}\ndescription: about {name}\n---\n{body}\n"));
+    put(
+        root,
+        &format!("{name}/SKILL.md"),
+        &format!("---\nname: {name}\ndescription: about {name}\n---\n{body}\n"),
+    );
 }
 
 /// A stage without the skills that come along, so that lists are short.
@@ -52,14 +56,32 @@ fn system(stage: &Stage) -> String {
     let first = stage.server.captured()[0].json.clone();
     let text = |message: &Value| match &message["content"] {
         Value::String(text) => text.clone(),
-        parts => parts.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n\n"),
+        parts => parts
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|part| part["text"].as_str().unwrap())
+            .collect::<Vec<_>>()
+            .join("\n\n"),
     };
-    first["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "system").map(text).collect::<Vec<_>>().join("\n\n")
+    first["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|message| message["role"] == "system")
+        .map(text)
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 fn tools(stage: &Stage) -> Vec<String> {
     let first = stage.server.captured()[0].json.clone();
-    first["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+    first["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// All that the last message of the last request says.
@@ -68,7 +90,13 @@ fn last(stage: &Stage) -> String {
     let message = captured.last().unwrap().json["messages"].as_array().unwrap().last().unwrap().clone();
     match &message["content"] {
         Value::String(text) => text.clone(),
-        parts => parts.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap_or_default()).collect::<Vec<_>>().join("\n"),
+        parts => parts
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|part| part["text"].as_str().unwrap_or_default())
+            .collect::<Vec<_>>()
+            .join("\n"),
     }
 }
 
@@ -105,7 +133,10 @@ async fn the_index_is_in_the_prompt_and_the_text_is_loaded() {
     assert!(loaded.ends_with("\n- references/F.md (6 bytes)"), "{loaded}");
     // What is not to be used is not there.
     stage.settings("[skills]\nbuiltin = false\ndisable = [\"pdf\", \"zip\"]\n");
-    assert_eq!(stage.does(&["skills", "list"]).await, "there are no skills here; `mica skills new NAME` begins one\n");
+    assert_eq!(
+        stage.does(&["skills", "list"]).await,
+        "there are no skills here; `mica skills new NAME` begins one\n"
+    );
 }
 
 #[tokio::test]
@@ -167,16 +198,29 @@ async fn a_file_outside_of_the_project_can_be_read_where_a_skill_has_it() {
 
 #[tokio::test]
 async fn a_skill_of_the_project_is_invisible_until_it_is_trusted_as_it_is() {
-    let stage = stage(Scenario::new().turn(Turn::new().text("Hi.")).turn(Turn::new().text("Hi.")).turn(Turn::new().text("Hi."))).await;
+    let stage = stage(
+        Scenario::new()
+            .turn(Turn::new().text("Hi."))
+            .turn(Turn::new().text("Hi."))
+            .turn(Turn::new().text("Hi.")),
+    )
+    .await;
     let project = stage.project();
     skill(&project.join(".agents/skills"), "deploy", "Deploy it.");
     put(&project, ".agents/skills/deploy/scripts/go.sh", "echo go");
     let ran = stage.ask(&["-p", "hi"]).await;
-    assert!(ran.err.contains("skill .agents/skills/deploy") && ran.err.contains("`mica trust`"), "{}", ran.err);
+    assert!(
+        ran.err.contains("skill .agents/skills/deploy") && ran.err.contains("`mica trust`"),
+        "{}",
+        ran.err
+    );
     assert!(!tools(&stage).contains(&"load_skill".to_owned()));
     assert!(!stage.server.captured()[0].json.to_string().contains("about deploy"));
     let listed = stage.does(&["skills", "list"]).await;
-    assert!(listed.contains("deploy/SKILL.md: it is not trusted: read it, then run `mica trust`"), "{listed}");
+    assert!(
+        listed.contains("deploy/SKILL.md: it is not trusted: read it, then run `mica trust`"),
+        "{listed}"
+    );
     assert!(stage.fails(&["skills", "show", "deploy"]).await.contains("There is no skill \"deploy\""));
 
     let trusted = stage.does(&["trust"]).await;
@@ -199,7 +243,8 @@ async fn of_two_with_one_name_the_projects_counts_and_that_is_told() {
     assert!(ran.err.contains("config/skills/same/SKILL.md is not used: "), "{}", ran.err);
     let loaded = last(&stage);
     assert!(loaded.contains("The project's.") && loaded.contains("trusted by the user as it is"), "{loaded}");
-    let list: Value = serde_json::from_str(&stage.does(&["skills", "list", "--format", "json"]).await).unwrap();
+    let list: Value =
+        serde_json::from_str(&stage.does(&["skills", "list", "--format", "json"]).await).unwrap();
     assert_eq!(list["skills"][0]["name"], "same");
     assert_eq!(list["skills"][0]["whose"], "project");
     assert_eq!(list["not_used"].as_array().unwrap().len(), 1);
@@ -211,8 +256,16 @@ async fn a_person_types_skills_and_prompts() {
     let check = async |typed: &str, expected: &str| {
         let stage = stage(turns()).await;
         skill(&config(&stage).join("skills"), "pdf", "Fill forms.");
-        put(&config(&stage), "skills/mine/SKILL.md", "---\nname: mine\ndescription: d\ndisable-model-invocation: true\n---\nOnly mine.");
-        put(&config(&stage), "prompts/fix.md", "---\ndescription: Fixes something\nargument-hint: WHAT\n---\nFix $1 by ${2:-today}.");
+        put(
+            &config(&stage),
+            "skills/mine/SKILL.md",
+            "---\nname: mine\ndescription: d\ndisable-model-invocation: true\n---\nOnly mine.",
+        );
+        put(
+            &config(&stage),
+            "prompts/fix.md",
+            "---\ndescription: Fixes something\nargument-hint: WHAT\n---\nFix $1 by ${2:-today}.",
+        );
         let ran = stage.ask(&["-p", typed]).await;
         assert_eq!(ran.code, Some(0), "{typed}: {}", ran.err);
         let said = last(&stage);
@@ -243,7 +296,13 @@ async fn prompts_of_a_project_need_trust_and_built_in_commands_stay() {
 
 #[tokio::test]
 async fn a_skill_that_comes_later_is_told_at_the_tail() {
-    let stage = stage(Scenario::new().turn(Turn::new().text("One.")).turn(Turn::new().text("Two.")).turn(Turn::new().text("Three."))).await;
+    let stage = stage(
+        Scenario::new()
+            .turn(Turn::new().text("One."))
+            .turn(Turn::new().text("Two."))
+            .turn(Turn::new().text("Three.")),
+    )
+    .await;
     let skills = config(&stage).join("skills");
     skill(&skills, "old", "O");
     let mut pipe = Pipe::open(&stage, &[]);
@@ -256,11 +315,16 @@ async fn a_skill_that_comes_later_is_told_at_the_tail() {
     pipe.begin("three").await;
     pipe.outcome().await;
     pipe.leave().await;
-    let bodies: Vec<Vec<u8>> = stage.server.script().captured().iter().map(|request| request.body.to_vec()).collect();
+    let bodies: Vec<Vec<u8>> =
+        stage.server.script().captured().iter().map(|request| request.body.to_vec()).collect();
     prefix::grows_at_the_end(Dialect::Chat, &bodies).unwrap();
     let texts: Vec<String> = bodies.iter().map(|body| String::from_utf8_lossy(body).into_owned()).collect();
     assert!(!texts[0].contains("fresh") && texts[1].contains("- fresh: about fresh (read "), "{}", texts[1]);
-    assert!(!texts[1].contains("Use tabs") && texts[2].contains("The project's instructions have changed"), "{}", texts[2]);
+    assert!(
+        !texts[1].contains("Use tabs") && texts[2].contains("The project's instructions have changed"),
+        "{}",
+        texts[2]
+    );
 }
 
 #[tokio::test]
@@ -290,8 +354,13 @@ async fn those_that_come_along_are_there_where_they_have_something_to_say() {
     stage.ask(&["-p", "hi"]).await;
     let system = system(&stage);
     assert!(system.contains("- mica-extension: ") && !system.contains("mi-troubleshooting"), "{system}");
-    assert!(last(&stage).starts_with("<skill name=\"mica-extension\" note=\"came with the program"), "{}", last(&stage));
-    let mi = Stage::new(loads(json!({ "name": "mi-troubleshooting", "resource": "references/symptoms.md" }))).await;
+    assert!(
+        last(&stage).starts_with("<skill name=\"mica-extension\" note=\"came with the program"),
+        "{}",
+        last(&stage)
+    );
+    let mi = Stage::new(loads(json!({ "name": "mi-troubleshooting", "resource": "references/symptoms.md" })))
+        .await;
     mi.ask(&["-p", "hi", "--pack", "mi"]).await;
     assert!(last(&mi).contains("# Symptoms and where to look"), "{}", last(&mi));
 }

@@ -91,7 +91,8 @@ fn problems(skill: &Skill) -> Vec<String> {
         Ok(body) => {
             let lines = body.lines().count();
             if lines > LINES {
-                problems.push(format!("it has {lines} lines; put what is not always needed into references/"));
+                problems
+                    .push(format!("it has {lines} lines; put what is not always needed into references/"));
             }
             problems.extend(missing(skill, &body));
         }
@@ -103,9 +104,13 @@ fn problems(skill: &Skill) -> Vec<String> {
 fn missing(skill: &Skill, body: &str) -> Vec<String> {
     let Some(folder) = skill.folder() else { return Vec::new() };
     let links = body.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link.trim());
-    let own = links.filter(|link| !link.contains("://") && !link.starts_with(['#', '/', '<']) && !link.contains(' '));
+    let own = links
+        .filter(|link| !link.contains("://") && !link.starts_with(['#', '/', '<']) && !link.contains(' '));
     let files = own.map(|link| link.split('#').next().unwrap_or(link)).filter(|link| !link.is_empty());
-    files.filter(|file| !folder.join(file).exists()).map(|file| format!("it links to {file}, which is not there")).collect()
+    files
+        .filter(|file| !folder.join(file).exists())
+        .map(|file| format!("it links to {file}, which is not there"))
+        .collect()
 }
 
 /// Begins a skill.
@@ -113,7 +118,8 @@ fn new(name: &str, global: bool, surroundings: &Surroundings) -> Result<String> 
     if let Some(problem) = skill::problem(name) {
         bail!("{:?} cannot be the name of a skill: it {problem}", plain(name));
     }
-    let root = if global { surroundings.config.join("skills") } else { surroundings.folder.join(".mica/skills") };
+    let root =
+        if global { surroundings.config.join("skills") } else { surroundings.folder.join(".mica/skills") };
     let folder = root.join(name);
     ensure!(!folder.exists(), "{} is there already", folder.display());
     std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;

@@ -59,7 +59,9 @@ impl Remembered {
             let (read, problems) = memory.snapshot();
             snapshot = read;
             // That nobody trusts it is told with everything else that nobody trusts.
-            let others = problems.iter().filter(|error| !matches!(error, mica_ext::memory::MemoryError::Untrusted { .. }));
+            let others = problems
+                .iter()
+                .filter(|error| !matches!(error, mica_ext::memory::MemoryError::Untrusted { .. }));
             notices.extend(others.map(mica_ext::memory::MemoryError::told));
         }
         Self { memory, snapshot, is_on }
@@ -77,7 +79,11 @@ impl Remembered {
         let (memory, began) = (self.memory.clone(), self.snapshot.clone());
         let tail = move |_: &ToolNames| vec![Rendered::turn(CHANGES, began.changed(&memory.snapshot().0))];
         Part {
-            capabilities: vec![Capability::new(Page::Global, "remembers what later sessions should know", tools)],
+            capabilities: vec![Capability::new(
+                Page::Global,
+                "remembers what later sessions should know",
+                tools,
+            )],
             hooks: vec![Arc::new(MemoryGate::new(self.memory.clone(), asking))],
             tail: vec![Arc::new(tail)],
             factories: vec![(Origin::Compiled, Arc::new(commands))],

@@ -186,5 +186,7 @@ fn templates(surroundings: &Surroundings, notices: &mut Vec<String>) -> Vec<Temp
 
 /// The templates of a project, trusted or not.
 fn of_project(folder: &Path) -> impl Iterator<Item = templates::Found> {
-    templates::OF_PROJECTS.iter().map(move |name| templates::read(&folder.join(name), Whose::Project, Some(folder)))
+    templates::OF_PROJECTS
+        .iter()
+        .map(move |name| templates::read(&folder.join(name), Whose::Project, Some(folder)))
 }

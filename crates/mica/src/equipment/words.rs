@@ -49,7 +49,8 @@ impl Words {
         for (path, within) in [(project, Some(folder.as_path())), (user, None)] {
             match text_of(&path, within, LONGEST) {
                 Ok(None) => {}
-                Ok(Some(text)) if within.is_some() && !parts::of_prompt(&path, &text).is_trusted(surroundings) => {}
+                Ok(Some(text))
+                    if within.is_some() && !parts::of_prompt(&path, &text).is_trusted(surroundings) => {}
                 Ok(Some(text)) => {
                     self.files.push(path);
                     return Some(text.trim().to_owned());
@@ -81,7 +82,9 @@ impl Words {
             sections.insert(0, Section::new("system", Tier::Static, system.clone()));
         }
         let skills = self.skills.as_ref().filter(|(tool, _)| tools.has(tool)).map(|(_, text)| text);
-        for (id, text) in [("append", self.append.as_ref()), ("skills", skills), ("memory", self.memory.as_ref())] {
+        for (id, text) in
+            [("append", self.append.as_ref()), ("skills", skills), ("memory", self.memory.as_ref())]
+        {
             sections.extend(text.map(|text| Section::new(id, Tier::Org, text.clone())));
         }
         sections.sort_by_key(|section| section.tier);
@@ -95,7 +98,11 @@ impl Words {
 pub fn text_of(path: &Path, within: Option<&Path>, longest: u64) -> Result<Option<String>, String> {
     let facts = match std::fs::metadata(path) {
         Ok(facts) => facts,
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
         Err(error) => return Err(error.to_string()),
     };
     if !facts.is_file() {

@@ -98,6 +98,12 @@ pub fn is_taken(name: &str) -> bool {
     COMMANDS.contains(&name)
 }
 
+/// Whether a command is one that an extension brings. The program's own come first.
+pub fn is_of_extension(work: &Work, command: &str) -> bool {
+    let (name, _) = split(command);
+    !COMMANDS.contains(&name) && work.extensions().commands().iter().any(|known| known.name == name)
+}
+
 const COMMANDS: [&str; 22] = [
     "help",
     "?",

@@ -6,7 +6,8 @@ use mica_ext::memory::{Memory, MemoryError, Scope, Section};
 use mica_ext::{Command, Typed};
 
 /// What can be typed.
-const USE: &str = "/memory shows it; /memory add [global] WORDS adds a note; /memory forget [global] WORDS takes one out";
+const USE: &str =
+    "/memory shows it; /memory add [global] WORDS adds a note; /memory forget [global] WORDS takes one out";
 
 /// The command.
 pub struct MemoryCommand {

@@ -30,7 +30,9 @@ pub fn of_memory(folder: &Path, text: &str) -> Part {
 /// What a project puts into the system prompt.
 pub fn prompts(folder: &Path) -> Result<Vec<Part>> {
     let files = words::NAMES.iter().map(|name| folder.join(".mica").join(name));
-    let read = files.filter_map(|path| Some(of_prompt(&path, &words::text_of(&path, Some(folder), words::LONGEST).ok()??)));
+    let read = files.filter_map(|path| {
+        Some(of_prompt(&path, &words::text_of(&path, Some(folder), words::LONGEST).ok()??))
+    });
     Ok(read.collect())
 }
 

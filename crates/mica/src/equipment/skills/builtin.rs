@@ -13,14 +13,17 @@ macro_rules! file {
 
 /// By name, so that the order does not change.
 const BUILT_IN: &[(&str, Files)] = &[
-    ("mi-migrate-expressions", &[
-        file!("mi-migrate-expressions", "SKILL.md"),
-        file!("mi-migrate-expressions", "references/mappings.md"),
-    ]),
-    ("mi-troubleshooting", &[
-        file!("mi-troubleshooting", "SKILL.md"),
-        file!("mi-troubleshooting", "references/symptoms.md"),
-    ]),
+    (
+        "mi-migrate-expressions",
+        &[
+            file!("mi-migrate-expressions", "SKILL.md"),
+            file!("mi-migrate-expressions", "references/mappings.md"),
+        ],
+    ),
+    (
+        "mi-troubleshooting",
+        &[file!("mi-troubleshooting", "SKILL.md"), file!("mi-troubleshooting", "references/symptoms.md")],
+    ),
     ("mica-extension", &[file!("mica-extension", "SKILL.md")]),
 ];
 
@@ -80,7 +83,8 @@ mod tests {
         };
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../skills");
         for (name, _) in BUILT_IN {
-            let ran = std::process::Command::new(&program).arg("validate").arg(folder.join(name)).output().unwrap();
+            let ran =
+                std::process::Command::new(&program).arg("validate").arg(folder.join(name)).output().unwrap();
             let said = [ran.stdout, ran.stderr].concat();
             assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&said));
         }

@@ -43,10 +43,13 @@ impl Looked {
     /// What is not used, and why.
     fn unused(&self) -> Vec<(String, String)> {
         let untrusted = self.chosen.untrusted.iter().map(|(skill, reason)| {
-            let reason = reason.clone().unwrap_or_else(|| "it is not trusted: read it, then run `mica trust`".to_owned());
+            let reason = reason
+                .clone()
+                .unwrap_or_else(|| "it is not trusted: read it, then run `mica trust`".to_owned());
             (skill.place(), reason)
         });
-        let hidden = self.chosen.hidden.iter().map(|(skill, by)| (skill.place(), format!("{by} has the same name")));
+        let hidden =
+            self.chosen.hidden.iter().map(|(skill, by)| (skill.place(), format!("{by} has the same name")));
         let left = self.found.iter().map(|left| (left.path.display().to_string(), left.reason.clone()));
         untrusted.chain(hidden).chain(left).collect()
     }

@@ -22,7 +22,10 @@ pub fn skills(folder: &Path) -> Result<Vec<Part>> {
 
 /// The prompts of a project.
 pub fn prompts(folder: &Path) -> Result<Vec<Part>> {
-    Ok(super::of_project(folder).flat_map(|found| found.templates).map(|template| of_template(&template)).collect())
+    Ok(super::of_project(folder)
+        .flat_map(|found| found.templates)
+        .map(|template| of_template(&template))
+        .collect())
 }
 
 /// A skill with all its files.
@@ -33,7 +36,8 @@ pub fn of_skill(skill: &Skill) -> Result<Part> {
     match &skill.kept {
         Kept::Folder(folder) => Ok(Part::folder(SKILL, folder, project::files_below(folder)?)),
         Kept::File(file) => {
-            let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
+            let text = std::fs::read_to_string(file)
+                .with_context(|| format!("{} cannot be read", file.display()))?;
             Ok(Part::file(SKILL, file, text))
         }
         Kept::Embedded(_) => anyhow::bail!("it is no part of a project"),
