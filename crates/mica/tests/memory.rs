@@ -73,7 +73,7 @@ async fn a_person_agrees_to_the_very_words_and_the_cache_holds() {
         json!({ "kind": "text", "title": "Remember for all projects, under Preferences", "text": "- Use tabs" })
     );
     assert_eq!(ask["proposals"], Value::Null, "nothing of it can be remembered");
-    assert_eq!(pipe.outcome().await["outcome"], "completed");
+    assert_eq!(pipe.outcome().await, "completed");
     assert_eq!(global(&stage).unwrap(), "# Memory\n\n## Preferences\n- Use tabs\n");
     pipe.begin("and now").await;
     pipe.outcome().await;
@@ -130,7 +130,7 @@ async fn words_that_are_no_note_are_refused_before_anybody_is_asked() {
         let stage = Stage::new(remembers(text)).await;
         let mut pipe = Pipe::open(&stage, &[]);
         pipe.begin("hi").await;
-        assert_eq!(pipe.outcome().await["outcome"], "completed");
+        assert_eq!(pipe.outcome().await, "completed");
         pipe.leave().await;
         assert!(result(&stage).contains(says), "{text}: {}", result(&stage));
         assert_eq!(global(&stage), None);

@@ -106,7 +106,7 @@ async fn without_skills_there_is_no_tool_and_no_word() {
     let ran = none.ask(&["-p", "hi"]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(!tools(&none).contains(&"load_skill".to_owned()));
-    assert!(!system(&none).contains("kill"), "{}", system(&none));
+    assert!(!system(&none).contains("# Skills"), "{}", system(&none));
 
     let off = stage(says("Hi.")).await;
     skill(&config(&off).join("skills"), "pdf", "Body.");
@@ -171,7 +171,8 @@ async fn a_file_outside_of_the_project_can_be_read_where_a_skill_has_it() {
             .turn(Turn::new().call("shell", json!({ "command": format!("cat {}", path.display()) })))
             .turn(Turn::new().text("Done."))
     };
-    let folder = tempfile::tempdir().unwrap();
+    // Commands have a folder for temporary files of their own, so the home is elsewhere.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let home = folder.path().canonicalize().unwrap();
     let file = home.join(".agents/skills/tool/scripts/run.sh");
     let mut stage = stage(read(&file)).await;
@@ -308,7 +309,7 @@ async fn a_skill_that_comes_later_is_told_at_the_tail() {
     let mut pipe = Pipe::open(&stage, &[]);
     pipe.begin("one").await;
     pipe.outcome().await;
-    skill(&skills, "fresh", "F");
+    skill(&skills, "latecomer", "F");
     pipe.begin("two").await;
     pipe.outcome().await;
     put(&stage.project(), "AGENTS.md", "Use tabs.");
@@ -319,7 +320,11 @@ async fn a_skill_that_comes_later_is_told_at_the_tail() {
         stage.server.script().captured().iter().map(|request| request.body.to_vec()).collect();
     prefix::grows_at_the_end(Dialect::Chat, &bodies).unwrap();
     let texts: Vec<String> = bodies.iter().map(|body| String::from_utf8_lossy(body).into_owned()).collect();
-    assert!(!texts[0].contains("fresh") && texts[1].contains("- fresh: about fresh (read "), "{}", texts[1]);
+    assert!(
+        !texts[0].contains("latecomer") && texts[1].contains("- latecomer: about latecomer (read "),
+        "{}",
+        texts[1]
+    );
     assert!(
         !texts[1].contains("Use tabs") && texts[2].contains("The project's instructions have changed"),
         "{}",
