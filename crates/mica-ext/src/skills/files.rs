@@ -13,9 +13,9 @@ use super::skill::{FILE, Kept, Skill, Whose};
 /// Bytes of a skill's text at most. A good one has 20 KB.
 pub const TEXT: u64 = 256 << 10;
 /// Files of one skill that are looked at.
-const FILES: usize = 400;
+const FILES: usize = 512;
 /// Bytes that a skill of a project may have in all: they are all read to know whether they are what was trusted.
-const BYTES: u64 = 16 << 20;
+const BYTES: u64 = 8 << 20;
 /// Folders in folders.
 const DEPTH: usize = 6;
 

@@ -87,6 +87,14 @@ pub fn find(roots: &[Root]) -> Found {
     search.found
 }
 
+/// The skill that a folder is, for whoever wants to know about this one.
+pub fn at(folder: &Path) -> Found {
+    let mut search = Search::default();
+    let root = Root { path: folder.to_owned(), whose: Whose::User, within: None };
+    search.one(&root, &folder.join(FILE), folder, Kept::Folder(folder.to_owned()));
+    search.found
+}
+
 /// The files that would be skills, without reading any: for whoever wants to know whether there are others than before.
 pub fn candidates(roots: &[Root]) -> Vec<PathBuf> {
     let mut search = Search { only_names: true, ..Search::default() };

@@ -205,13 +205,13 @@ async fn a_skill_of_a_project_is_what_was_trusted_or_nothing() {
     }
     let many = project.join(".agents/skills/many");
     skill(&project, ".agents/skills/many", "", "M");
-    for at in 0..=400 {
+    for at in 0..=512 {
         put(&many, &format!("f{at}"), "x");
     }
     let chosen = Skills::choose(found(), &mut |_, _| true);
     let many: Vec<_> =
         chosen.untrusted.iter().map(|(skill, reason)| (skill.name.as_str(), reason.as_deref())).collect();
-    assert_eq!(many, [("many", Some("it has more than 400 files, 16 MB or 6 folders in each other"))]);
+    assert_eq!(many, [("many", Some("it has more than 512 files, 8 MB or 6 folders in each other"))]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use mica_ext::skills::find::{self, Root};
@@ -45,7 +45,7 @@ pub fn run(command: &SkillsCommand, values: &Values, surroundings: &Surroundings
 }
 
 /// Holds skills to the format: those in folders, which may be skills themselves, or all.
-fn check(folders: &[std::path::PathBuf], surroundings: &Surroundings) -> Result<(String, Exit)> {
+fn check(folders: &[PathBuf], surroundings: &Surroundings) -> Result<(String, Exit)> {
     let mut found = Found::default();
     if folders.is_empty() {
         found = find::find(&skills::roots(surroundings));
@@ -53,13 +53,13 @@ fn check(folders: &[std::path::PathBuf], surroundings: &Surroundings) -> Result<
     for folder in folders {
         let folder = surroundings.folder.join(folder);
         let folder = folder.canonicalize().with_context(|| format!("{} is not there", folder.display()))?;
-        let is_skill = folder.join(skill::FILE).exists();
-        // A folder that is a skill is one of those of the folder around it.
-        let path = if is_skill { folder.parent().unwrap_or(&folder).to_owned() } else { folder.clone() };
-        let here = find::find(&[Root { path, whose: Whose::User, within: None }]);
-        let is_meant = |path: Option<&Path>| !is_skill || path.is_some_and(|path| path.starts_with(&folder));
-        found.skills.extend(here.skills.into_iter().filter(|skill| is_meant(skill.file().as_deref())));
-        found.left_out.extend(here.left_out.into_iter().filter(|left| is_meant(Some(&left.path))));
+        let here = if folder.join(skill::FILE).exists() {
+            find::at(&folder)
+        } else {
+            find::find(&[Root { path: folder, whose: Whose::User, within: None }])
+        };
+        found.skills.extend(here.skills);
+        found.left_out.extend(here.left_out);
     }
     let mut out = String::new();
     let mut is_good = found.left_out.is_empty();
