@@ -11,6 +11,7 @@ pub mod concern;
 pub mod extensions;
 pub mod memory;
 pub mod registry;
+pub mod script;
 pub mod skills;
 pub mod templates;
 pub mod world;

@@ -28,6 +28,7 @@ use mica_tools::{Ground, TaskLimits, Tasks, Workspace, kill_task, task_output, t
 use crate::approvals::KeptApprovals;
 use crate::cli::RunFlags;
 use crate::config::Values;
+use crate::docs;
 use crate::surroundings::Surroundings;
 use memory::Remembered;
 use people::People;
@@ -131,7 +132,7 @@ impl Equipment {
         let (shell, commands) = shell::equip(outfit, &tasks, &ground)?;
         let (pages, web) = web::equip(outfit.values, outfit.surroundings, notices)?;
         let mut equipment = Self {
-            capabilities: vec![background(&tasks)],
+            capabilities: vec![background(&tasks), docs::capability()],
             hooks: Vec::new(),
             exceptions: [People::exceptions()?, Remembered::exceptions()?].concat(),
             polls: vec![task_output::NAME],

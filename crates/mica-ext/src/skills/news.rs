@@ -32,10 +32,10 @@ struct Seen {
 }
 
 impl News {
-    /// What is there now is known.
-    pub fn new(roots: &[Root], skills: &Skills) -> Self {
+    /// What was found is known, used or not.
+    pub fn new(roots: &[Root], skills: &Skills, others: impl IntoIterator<Item = PathBuf>) -> Self {
         let roots: Vec<Root> = roots.iter().filter(|root| root.whose == Whose::User).cloned().collect();
-        let known = find::candidates(&roots).into_iter().collect();
+        let known = skills.iter().filter_map(Skill::file).chain(others).collect();
         let names = skills.iter().map(|skill| skill.name.clone()).collect();
         Self { roots: roots.into(), known: Arc::new(known), names: Arc::new(names), last: Arc::default() }
     }

@@ -243,7 +243,7 @@ fn what_comes_later_is_told_and_what_was_there_is_not() {
     let (_kept, root) = place();
     skill(&root, "skills/old", "", "O");
     let roots = of_user(&root, None);
-    let news = News::new(&roots, &of(&root));
+    let news = News::new(&roots, &of(&root), []);
     assert_eq!(news.text(), None);
     skill(&root, "skills/new", "", "N");
     let text = news.text().unwrap();

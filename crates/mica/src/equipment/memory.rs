@@ -73,7 +73,8 @@ impl Remembered {
             return Part::default();
         }
         let command: Arc<dyn Command> = Arc::new(MemoryCommand::new(self.memory.clone()));
-        let commands = Typable::new("memory", vec![command]);
+        let commands = vec![Arc::clone(&command)];
+        let commands = Typable::new("memory", commands, Box::new(move || vec![Arc::clone(&command)]));
         let tools: Vec<Arc<dyn Tool>> =
             vec![Arc::new(Remember::new(&self.memory)), Arc::new(Forget::new(&self.memory))];
         let (memory, began) = (self.memory.clone(), self.snapshot.clone());

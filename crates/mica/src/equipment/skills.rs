@@ -9,7 +9,7 @@ pub mod listing;
 pub mod parts;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::Tool;
@@ -34,13 +34,18 @@ const NEWS: &str = "new-skills";
 /// Commands that people can type, registered whenever extensions are loaded.
 pub(super) struct Typable {
     name: &'static str,
-    commands: Vec<Arc<dyn Command>>,
+    /// Those that were found at the start. Later ones are found anew.
+    first: Mutex<Option<Vec<Arc<dyn Command>>>>,
+    again: Again,
 }
+
+/// Finds commands anew.
+type Again = Box<dyn Fn() -> Vec<Arc<dyn Command>> + Send + Sync>;
 
 impl Typable {
     /// Commands under a name that lists and notices show.
-    pub(super) fn new(name: &'static str, commands: Vec<Arc<dyn Command>>) -> Self {
-        Self { name, commands }
+    pub(super) fn new(name: &'static str, first: Vec<Arc<dyn Command>>, again: Again) -> Self {
+        Self { name, first: Mutex::new(Some(first)), again }
     }
 }
 
@@ -51,7 +56,8 @@ impl Factory for Typable {
     }
 
     async fn register(&self, registry: &mut Registry) -> Result<(), Failure> {
-        registry.commands.extend(self.commands.iter().cloned());
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        registry.commands.extend(first.unwrap_or_else(|| (self.again)()));
         Ok(())
     }
 }
@@ -62,6 +68,10 @@ pub struct Knowhow {
     pub skills: Skills,
     templates: Vec<Template>,
     roots: Vec<Root>,
+    /// Files that look like skills and are not used.
+    others: Vec<PathBuf>,
+    values: Values,
+    surroundings: Surroundings,
     /// Whether the pack of Micro Integrator projects is used here. It was looked up on the way.
     pub is_mi: bool,
 }
@@ -124,9 +134,12 @@ impl Knowhow {
                 notices.push(format!("the skill {} cannot be trusted: {reason}", skill.place()));
             }
         }
+        let hidden = chosen.hidden.iter().filter_map(|(skill, _)| skill.file());
+        let others = found.into_iter().map(|left| left.path).chain(hidden).collect();
         let skills = chosen.skills;
         let templates = templates(surroundings, notices);
-        Self { skills, templates, roots, is_mi }
+        let (values, surroundings) = (values.clone(), surroundings.clone());
+        Self { skills, templates, roots, others, values, surroundings, is_mi }
     }
 
     /// Folders outside the project that tools must be able to read.
@@ -136,13 +149,15 @@ impl Knowhow {
 
     /// What it brings.
     pub(super) fn part(&self) -> Part {
-        let commands = Typable::new("skills", self.commands());
+        let (values, surroundings) = (self.values.clone(), self.surroundings.clone());
+        let again = move || Self::find(&values, &surroundings, &mut Vec::new()).commands();
+        let commands = Typable::new("skills", self.commands(), Box::new(again));
         let mut part = Part { factories: vec![(Origin::Compiled, Arc::new(commands))], ..Part::default() };
         if let Some(tool) = LoadSkill::new(&self.skills) {
             let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(tool)];
             part.capabilities.push(Capability::new(Page::Global, "loads skills", tools));
         }
-        let news = News::new(&self.roots, &self.skills);
+        let news = News::new(&self.roots, &self.skills, self.others.iter().cloned());
         part.tail.push(Arc::new(move |tools: &ToolNames| {
             // They are read as files are, so without that there is nothing to tell.
             let text = if tools.has(file_read::NAME) { news.text() } else { None };
@@ -176,7 +191,8 @@ fn templates(surroundings: &Surroundings, notices: &mut Vec<String>) -> Vec<Temp
     let user = templates::read(&surroundings.config.join("prompts"), Whose::User, None);
     all.extend(user.templates);
     left_out.extend(user.left_out);
-    let chosen = templates::choose(all, &slash::is_taken);
+    let is_taken = |name: &str| slash::is_taken(name) || name == super::memory::command::NAME;
+    let chosen = templates::choose(all, &is_taken);
     left_out.extend(chosen.left_out);
     for left in left_out {
         notices.push(format!("the prompt {} is not used: {}", left.path.display(), left.reason));

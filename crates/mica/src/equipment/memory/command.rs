@@ -5,6 +5,9 @@ use mica_ext::concern::Failure;
 use mica_ext::memory::{Memory, MemoryError, Scope, Section};
 use mica_ext::{Command, Typed};
 
+/// What it is called.
+pub const NAME: &str = "memory";
+
 /// What can be typed.
 const USE: &str =
     "/memory shows it; /memory add [global] WORDS adds a note; /memory forget [global] WORDS takes one out";
@@ -24,7 +27,7 @@ impl MemoryCommand {
 #[async_trait]
 impl Command for MemoryCommand {
     fn name(&self) -> &str {
-        "memory"
+        NAME
     }
 
     fn description(&self) -> &str {
