@@ -1,3 +1,5 @@
+//! Tests of the files of notes, of trust in them, and of the tools.
+
 use std::collections::HashSet;
 use std::fs;
 use std::sync::Mutex;

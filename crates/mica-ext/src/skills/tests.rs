@@ -1,3 +1,5 @@
+//! Tests of the index, of loading, of trust, and of which of two skills counts.
+
 use std::fs;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! Tests of templates as files and as commands.
+
 use super::*;
 
 #[allow(clippy::disallowed_methods, reason = "a test makes its files")]

@@ -1,3 +1,5 @@
+//! Tests of where skills are looked for and what counts as one.
+
 use std::os::unix::fs::symlink;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of front matter as the format wants it and as people write it.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of what a file says of a skill, and of what departs from the format.
+
 use super::*;
 
 fn read(head: &str, called: &str) -> Result<Skill, String> {
