@@ -36,8 +36,11 @@
 pub mod concern;
 pub mod extensions;
 pub mod hooks;
+pub mod memory;
 pub mod registry;
 pub mod script;
+pub mod skills;
+pub mod templates;
 pub mod world;
 
 pub use concern::{Command, Guard, Guarded, Input, Lifecycle, Moment, Prompting, Shortcut, Typed, Window};

@@ -30,6 +30,10 @@ const TURNS: usize = 50;
 const START: Duration = Duration::from_millis(20);
 const BETWEEN: Duration = Duration::from_millis(1);
 const MEMORY_KB: u64 = 30 * 1024;
+const MORE: Duration = Duration::from_millis(5);
+/// What a user may have gathered.
+const SKILLS: usize = 100;
+const SERVERS: usize = 20;
 /// Says to this program that it is the floor's process, and what to ask.
 const FLOOR: &str = "MICA_BENCH_FLOOR";
 /// Says to the floor's process how many times to ask after the first one.
@@ -60,6 +64,26 @@ fn main() {
         let took = middle((0..STARTS).map(|_| start(&Stage::new(0), &mut |stage| stage.mica(more))));
         bar(what, ms(took), ms(START), took < START);
     }
+
+    println!(
+        "the same with {SKILLS} skills and {SERVERS} MCP servers configured, in turns with a start without"
+    );
+    let mut pairs: Vec<[(Duration, usize); 2]> = Vec::new();
+    for _ in 0..STARTS {
+        let plain = sized(&Stage::new(0));
+        pairs.push([plain, sized(&Stage::new(0).equipped())]);
+    }
+    let [without, with] = [0, 1].map(|which| middle(pairs.iter().map(|pair| pair[which].0)));
+    println!("  {:<44} {:>9}", "without", ms(without));
+    println!("  {:<44} {:>9}", "with", ms(with));
+    let more = with.saturating_sub(without);
+    bar("what they add", ms(more), ms(MORE), more < MORE);
+    let [before, after] = pairs[0].map(|(_, bytes)| bytes);
+    println!(
+        "  {:<44} {before} bytes, then {after}: {} for each skill",
+        "the first request",
+        (after - before) / SKILLS
+    );
 
     println!("end of an answer to the next request, {TURNS} tool turns");
     let floor_memory = long(&Stage::new(0), &mut floor_command).1;
@@ -125,6 +149,8 @@ struct Stage {
 struct Noted {
     came: Vec<Instant>,
     answered: Vec<Instant>,
+    /// Bytes of the first request.
+    first: usize,
     /// Peak memory of the process, at its last request.
     peak: u64,
     process: Option<u32>,
@@ -150,6 +176,27 @@ impl Stage {
             }
         });
         Self { folder, turns, address, noted }
+    }
+
+    /// With what a user may have gathered: skills, and servers that would be started when they are needed.
+    fn equipped(self) -> Self {
+        let config = self.folder.path().join("home/config");
+        for number in 0..SKILLS {
+            let folder = config.join(format!("skills/skill-{number:03}"));
+            std::fs::create_dir_all(folder.join("references")).unwrap();
+            let about = "Does something particular with files of a particular kind. Use when the user speaks of them.";
+            let head = format!("---\nname: skill-{number:03}\ndescription: \"{about}\"\nlicense: MIT\n---\n");
+            std::fs::write(
+                folder.join("SKILL.md"),
+                head + &"A line of instructions, as skills have them.\n".repeat(200),
+            )
+            .unwrap();
+            std::fs::write(folder.join("references/more.md"), "More of it.\n".repeat(500)).unwrap();
+        }
+        let servers: serde_json::Map<String, Value> =
+            (0..SERVERS).map(|number| (format!("s{number}"), json!({ "command": "false" }))).collect();
+        std::fs::write(config.join("mcp.json"), json!({ "mcpServers": servers }).to_string()).unwrap();
+        self
     }
 
     fn url(&self) -> String {
@@ -188,6 +235,12 @@ fn start(stage: &Stage, command: &mut dyn FnMut(&Stage) -> Command) -> Duration 
     stage.noted.lock().unwrap().came[0] - began
 }
 
+/// From the start of mica to its first request, and how long that is.
+fn sized(stage: &Stage) -> (Duration, usize) {
+    let took = start(stage, &mut |stage| stage.mica(&["--no-session"]));
+    (took, stage.noted.lock().unwrap().first)
+}
+
 /// From each answer to the next request, and the most memory in KiB.
 fn long(stage: &Stage, command: &mut dyn FnMut(&Stage) -> Command) -> (Vec<Duration>, u64) {
     stage.run(&mut command(stage));
@@ -221,6 +274,9 @@ fn serve(stream: TcpStream, turns: usize, noted: &Mutex<Noted>) {
         let mut noted = noted.lock().unwrap();
         let number = noted.came.len();
         noted.came.push(came);
+        if number == 0 {
+            noted.first = length;
+        }
         if number == turns {
             noted.peak = peak(noted.process.unwrap());
         }

@@ -48,6 +48,8 @@ pub struct Shared {
     pub limits: Limits,
     /// What they take together.
     pub meter: Meter,
+    /// What is told at the tail of the conversation with a person.
+    pub tail: Arc<[TurnSections]>,
     /// What extensions add to prompts.
     pub added: Arc<Added>,
     /// Who is told before a window is compacted.
@@ -118,10 +120,11 @@ impl Shared {
         undoing: Option<Undoing>,
     ) -> Arc<WindowKeeper> {
         let (domain, together) = (Arc::clone(domain), Arc::clone(&self.people));
-        let added = Arc::clone(&self.added);
+        let (added, tail) = (Arc::clone(&self.added), Arc::clone(&self.tail));
         let sections = move |tools: &ToolNames| {
             let mut sections = domain.turn(tools);
             sections.extend(together.sections(tools));
+            sections.extend(tail.iter().flat_map(|tail| tail(tools)));
             sections.extend(added.sections());
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub mod ext;
+pub mod knowhow;
 pub mod language;
 pub mod mcp;
 pub mod serve;
@@ -81,6 +82,18 @@ pub enum Command {
         /// What to do with them
         #[command(subcommand)]
         command: HooksCommand,
+    },
+    /// Look at skills, check them, and begin new ones
+    Skills {
+        /// What to do with them
+        #[command(subcommand)]
+        command: knowhow::SkillsCommand,
+    },
+    /// Look at what is remembered for later sessions, and change it
+    Memory {
+        /// What to do with it
+        #[command(subcommand)]
+        command: knowhow::MemoryCommand,
     },
     /// List, try, begin and allow extensions: files that change what the agent does
     Ext {

@@ -82,6 +82,11 @@ pub struct Values {
     /// Subagents, over those that are built in.
     #[serde(default)]
     pub subagents: Table,
+    /// Skills.
+    #[serde(default)]
+    pub skills: SkillValues,
+    /// Whether notes of earlier sessions are told, and new ones can be made.
+    pub memory: Option<bool>,
     /// Extensions.
     #[serde(default)]
     pub extensions: ExtensionValues,
@@ -240,6 +245,26 @@ const CONFINING_MI: [&str; 9] = [
     "management_password_env",
     "management_url",
 ];
+
+/// Skills.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SkillValues {
+    /// Whether there are any.
+    pub enabled: Option<bool>,
+    /// Whether those that come along are there.
+    pub builtin: Option<bool>,
+    /// Those that are off, by name.
+    #[serde(default)]
+    pub disable: Vec<String>,
+}
+
+impl SkillValues {
+    /// Whether there are none.
+    pub fn disabled(&self) -> bool {
+        self.enabled == Some(false)
+    }
+}
 
 /// Extensions.
 #[derive(Debug, Clone, Default, Deserialize)]

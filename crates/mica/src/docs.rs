@@ -19,8 +19,9 @@ macro_rules! examples {
 
 /// The pages for those who use mica.
 const PAGES: &[(&str, &str)] = pages! {
-    "check" "cli" "connectors" "context" "data-mapper" "editors" "endpoints" "extensions" "hooks" "knowledge" "mi" "models"
-    "modes-and-limits" "new" "rpc" "runtime" "sandbox" "sessions" "shell" "subagents" "tools" "undo" "web"
+    "check" "cli" "connectors" "context" "data-mapper" "editors" "endpoints" "extensions" "hooks" "knowledge" "mcp"
+    "mcp-server" "memory" "mi" "models" "modes-and-limits" "new" "rpc" "runtime" "sandbox" "sessions" "shell" "skills"
+    "subagents" "tools" "undo" "web"
 };
 
 /// Extensions to begin from.

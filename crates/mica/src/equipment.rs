@@ -2,17 +2,21 @@
 
 pub mod extensions;
 pub mod hooks;
+pub mod memory;
 pub mod mi;
 pub mod people;
 pub mod scratch;
 mod shell;
+pub mod skills;
 pub mod subagents;
 mod web;
+pub mod words;
 
 use std::sync::Arc;
 
 use anyhow::Result;
 use mica_agent::{Hooks, Listener};
+use mica_context::keeper::TurnSections;
 use mica_context::{Clock, SpillFolder};
 use mica_domain::{Capability, Page};
 use mica_ext::{Factory, Origin};
@@ -28,7 +32,9 @@ use crate::config::Values;
 use crate::docs;
 use crate::keeping::Keeper;
 use crate::surroundings::Surroundings;
+use memory::Remembered;
 use people::People;
+use skills::Knowhow;
 
 pub use shell::of_commands;
 
@@ -46,6 +52,8 @@ struct Part {
     /// Who has a say in more than calls: asked to register each time that extensions are loaded, at the start and by
     /// `/reload`.
     factories: Vec<(Origin, Arc<dyn Factory>)>,
+    /// What it tells at the tail of the conversation.
+    tail: Vec<TurnSections>,
 }
 
 /// Tools that depend on where the agent runs, and the hooks that belong to them.
@@ -66,6 +74,8 @@ pub struct Equipment {
     pub listeners: Vec<Arc<dyn Listener>>,
     /// Where programs run.
     pub ground: Arc<dyn Ground>,
+    /// What is told at the tail of the conversation with a person.
+    pub tail: Vec<TurnSections>,
     /// Who judges commands.
     pub commands: ShellGate,
     /// The way to the web, when it may be read.
@@ -107,6 +117,10 @@ pub struct Outfit<'a> {
     pub keeper: Option<&'a Keeper>,
     /// What is done together with a person.
     pub people: &'a People,
+    /// What it knows how to do, and what people can type.
+    pub knowhow: &'a Knowhow,
+    /// What was remembered in earlier sessions.
+    pub remembered: &'a Remembered,
     /// Where logs go.
     pub logs: Arc<SpillFolder>,
     /// What time it is.
@@ -127,7 +141,7 @@ impl Equipment {
         let mut equipment = Self {
             capabilities: vec![background(&tasks), docs::capability()],
             hooks: Vec::new(),
-            exceptions: People::exceptions()?,
+            exceptions: [People::exceptions()?, Remembered::exceptions()?].concat(),
             polls: vec![task_output::NAME],
             anew: Vec::new(),
             tasks,
@@ -137,13 +151,16 @@ impl Equipment {
             web: outfit.values.web.fetch.unwrap_or(true).then_some(web),
             factories: Vec::new(),
             hooks_tell,
+            tail: Vec::new(),
         };
-        for part in [shell, outfit.people.part(), pages, hooked] {
+        let (knowhow, remembered) = (outfit.knowhow.part(), outfit.remembered.part(outfit.people.asking()));
+        for part in [shell, outfit.people.part(), knowhow, remembered, pages, hooked] {
             equipment.capabilities.extend(part.capabilities);
             equipment.hooks.extend(part.hooks);
             equipment.anew.extend(part.anew);
             equipment.listeners.extend(part.listeners);
             equipment.factories.extend(part.factories);
+            equipment.tail.extend(part.tail);
         }
         // Commands are judged one by one in every mode, and one's own tasks may always be stopped.
         for mode in [Mode::Ask, Mode::Plan] {

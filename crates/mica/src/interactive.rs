@@ -4,7 +4,7 @@
 mod asking;
 mod inquiring;
 mod reloading;
-mod slash;
+pub mod slash;
 
 use std::collections::VecDeque;
 use std::pin::Pin;

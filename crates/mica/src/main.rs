@@ -156,6 +156,13 @@ async fn run(cli: &Cli) -> Result<Exit> {
         Some(Command::Trust { folder, flags }) => {
             commands::trust::run(&surroundings, folder.as_deref(), flags)?
         }
+        Some(Command::Skills { command }) => {
+            let values = Config::read(&surroundings, &cli.run)?.values()?;
+            let (text, exit) = commands::skills::run(command, &values, &surroundings)?;
+            print!("{text}");
+            return Ok(exit);
+        }
+        Some(Command::Memory { command }) => commands::memory::run(command, &surroundings)?,
         Some(Command::Config { command }) => {
             let config = Config::read(&surroundings, &cli.run)?;
             let list = cli::ConfigCommand::List;

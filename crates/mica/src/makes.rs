@@ -6,6 +6,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use anyhow::{Context as _, Result};
 use mica_agent::ToolSpec;
 use mica_ai::endpoint::Choice;
+use mica_context::keeper::TurnSections;
+use mica_context::section::{Rendered, ToolNames};
 use mica_domain::{Capability, Domain, DomainHooks, Facts, Instructions, Packs, Prompt, Resolved, Trust};
 use mica_policy::rules::Rule;
 use mica_tools::{Sight, Workspace};
@@ -14,6 +16,7 @@ use pack_mi::MiPack;
 
 use crate::config::Values;
 use crate::equipment::mi::Mi;
+use crate::equipment::words::Words;
 use crate::surroundings::Surroundings;
 
 /// Bytes of project instructions at most: what a careful person writes, several times over.
@@ -28,6 +31,8 @@ pub struct Makes {
     brought: RwLock<Vec<Capability>>,
     facts: Facts,
     instructions: Instructions,
+    /// What people put into the system prompt.
+    words: Words,
     /// What the pack of Micro Integrator projects can do here.
     mi: Arc<Mi>,
     /// The pack that was asked for.
@@ -63,6 +68,7 @@ impl Makes {
             brought: RwLock::default(),
             facts,
             instructions,
+            words: Words::default(),
             mi: Arc::new(mi),
             wanted,
             is_mi: OnceLock::new(),
@@ -102,6 +108,30 @@ impl Makes {
         self
     }
 
+    /// With what people put into the system prompt, and whether the folder is of Micro Integrator projects.
+    #[must_use]
+    pub fn told(mut self, words: Words, is_mi: bool) -> Self {
+        self.words = words;
+        let _ = self.is_mi.set(is_mi);
+        self
+    }
+
+    /// Tells what the project asks of agents when it is not what the prompt says any more. Looked at before every message:
+    /// the files are few and small.
+    pub fn new_instructions(&self) -> TurnSections {
+        let (folder, began) = (self.facts.folder.clone(), self.instructions.clone());
+        Arc::new(move |_: &ToolNames| {
+            let now =
+                Instructions::read(&folder, Trust::Trusted, INSTRUCTIONS).ok().filter(|now| *now != began);
+            let text = now.map(|now| {
+                let none = || "There are none any more.".to_owned();
+                let text = Some(now.text()).filter(|text| !text.is_empty()).unwrap_or_else(none);
+                format!("The project's instructions have changed since this session began. These count now.\n\n{text}")
+            });
+            vec![Rendered::turn("new-instructions", text)]
+        })
+    }
+
     /// With what extensions bring now, in place of what they brought before. Answers what that was.
     pub fn bring(&self, brought: Vec<Capability>) -> Vec<Capability> {
         std::mem::replace(&mut *self.brought.write().unwrap_or_else(PoisonError::into_inner), brought)
@@ -129,6 +159,7 @@ impl Makes {
             brought: RwLock::new(self.brought()),
             facts: self.facts.clone(),
             instructions: self.instructions.clone(),
+            words: self.words.for_subagent(),
             mi: Arc::clone(&self.mi),
             wanted: self.wanted.clone(),
             is_mi: self.is_mi.clone(),
@@ -147,7 +178,8 @@ impl Makes {
     ) -> Result<(Resolved, Prompt)> {
         let defers = |spec: &ToolSpec| self.defers.iter().any(|tools| tools.names(&spec.name));
         let tools = domain.resolve_deferring(keep, &defers)?;
-        let prompt = Prompt::of(&*domain.domain(), &tools, &domain.snapshot())?;
+        let mut prompt = Prompt::of(&*domain.domain(), &tools, &domain.snapshot())?;
+        self.words.put(&mut prompt, &tools.names);
         Ok((tools, prompt))
     }
 }

@@ -37,10 +37,13 @@ use crate::equipment::extensions::store::Store;
 use crate::equipment::extensions::world::{Around, Commands, Given};
 use crate::equipment::extensions::{Loading, Shelf};
 use crate::equipment::hooks;
+use crate::equipment::memory::Remembered;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
+use crate::equipment::skills::Knowhow;
 use crate::equipment::subagents::{self, Base, Crew};
+use crate::equipment::words::Words;
 use crate::equipment::{Equipment, Outfit, of_commands};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
@@ -145,6 +148,11 @@ impl Work {
         if let Some(plans) = &plans {
             workspace = workspace.with_writable(plans)?;
         }
+        let knowhow = Knowhow::find(values, surroundings, &mut notices);
+        for folder in knowhow.folders() {
+            workspace = workspace.with_readable(folder)?;
+        }
+        let remembered = Remembered::find(values, surroundings, &mut notices);
         let since = keeper.as_ref().map_or_else(jiff::Timestamp::now, Keeper::last_spoken);
         let checkpoints = Arc::new(Checkpoints::new(undo::store(&values.undo, surroundings)?));
         workspace = workspace.with_journal(Arc::clone(&checkpoints) as Arc<dyn mica_tools::Journal>);
@@ -165,12 +173,16 @@ impl Work {
             approvals: &approvals,
             keeper: keeper.as_ref(),
             people: &people,
+            knowhow: &knowhow,
+            remembered: &remembered,
             logs,
             clock: Arc::clone(&clock),
         };
         let mut equipment = Equipment::find(&outfit, &mut notices)?;
         let mi = Mi::find(&outfit, &mut equipment)?;
-        let makes = Makes::find(workspace.clone(), mi, values, surroundings)?;
+        let words = Words::find(surroundings, &mut notices).with(knowhow.index(), remembered.section());
+        let makes = Makes::find(workspace.clone(), mi, values, surroundings)?.told(words, knowhow.is_mi);
+        equipment.tail.push(makes.new_instructions());
         let crew = Crew::equip(&mut equipment, values, makes.pack(&choice)?.subagent_profiles())?;
         let Equipment {
             capabilities,
@@ -180,6 +192,7 @@ impl Work {
             anew,
             tasks,
             listeners: hearing,
+            tail,
             ground,
             commands,
             web,
@@ -221,6 +234,7 @@ impl Work {
             people: Arc::clone(&people),
             limits: limits(values),
             meter: Meter::default(),
+            tail: tail.into(),
             added: Arc::clone(&added),
             announce: announcing(&loading.extensions),
             redaction: Redaction::new(&surroundings.folder),

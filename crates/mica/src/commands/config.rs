@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::cli::ConfigCommand;
 use crate::config::{self, Config};
+use crate::equipment::words::Words;
 use crate::surroundings::Surroundings;
 
 /// What settings are for. What a key says by itself is not here.
@@ -15,6 +16,10 @@ const ABOUT: &[(&str, &str)] = &[
         "defer",
         "tools that are listed and loaded when they are needed, instead of being sent with every request",
     ),
+    ("memory", "whether notes of earlier sessions are told to the model, and new ones can be made"),
+    ("skills.enabled", "whether there are skills at all"),
+    ("skills.builtin", "whether the skills that come along are there"),
+    ("skills.disable", "skills that are off, by name"),
     ("limits.time", "seconds of work of one run at most, not counting people"),
     ("limits.idle", "seconds without a word from the model before it is asked again"),
     ("sessions.keep_days", "days a session stays unchanged before it goes; 0 keeps all"),
@@ -85,6 +90,16 @@ pub fn run(command: &ConfigCommand, config: &Config, surroundings: &Surroundings
             let _ = writeln!(out, "settings  {}", config::user_file(surroundings).display());
             let _ = writeln!(out, "project   {}", config::project_file(&surroundings.folder).display());
             let _ = writeln!(out, "sessions  {}", surroundings.data.join("sessions").display());
+            let _ = writeln!(out, "skills    {}", surroundings.config.join("skills").display());
+            let _ = writeln!(out, "prompts   {}", surroundings.config.join("prompts").display());
+            let _ = writeln!(out, "memory    {}", surroundings.config.join(mica_ext::memory::FILE).display());
+            let mut notices = Vec::new();
+            for file in &Words::find(surroundings, &mut notices).files {
+                let _ = writeln!(out, "prompt    {}", file.display());
+            }
+            for notice in notices {
+                let _ = writeln!(out, "note: {notice}");
+            }
         }
     }
     for note in &config.notes {

@@ -29,7 +29,15 @@ pub const SETTINGS: Kind = Kind { word: "settings", does: "change what is asked,
 type Find = fn(&Path) -> Result<Vec<Part>>;
 
 /// All kinds, in the order that people read them.
-const FINDS: &[Find] = &[settings, equipment::extensions::found::parts, equipment::hooks::parts];
+const FINDS: &[Find] = &[
+    settings,
+    equipment::extensions::found::parts,
+    equipment::hooks::parts,
+    equipment::skills::parts::skills,
+    equipment::skills::parts::prompts,
+    equipment::memory::parts::memories,
+    equipment::memory::parts::prompts,
+];
 
 /// A file of a part: its name below the part's folder, and what is in it.
 pub type File = (String, Vec<u8>);

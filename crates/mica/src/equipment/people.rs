@@ -10,6 +10,7 @@ use anyhow::Result;
 use async_trait::async_trait;
 use mica_context::section::{Rendered, ToolNames};
 use mica_domain::{Capability, Page};
+use mica_ext::memory::Asking;
 use mica_policy::mode::{Cell, Exception, Mode, PlanFolder};
 use mica_policy::rules::BadRule;
 use mica_session::entry::Body;
@@ -32,6 +33,7 @@ pub struct People {
     pub todos: Todos,
     planning: Planning,
     person: Arc<dyn Person>,
+    is_watched: bool,
     folder: Option<PlanFolder>,
 }
 
@@ -64,8 +66,9 @@ impl People {
             .writer(mica_tools::file_edit::NAME, "path")
         });
         let planning = Planning::new(modes, plans);
+        let is_watched = person.is_some();
         let person = person.unwrap_or_else(|| Arc::new(Nobody));
-        Ok(Self { todos, planning, person, folder })
+        Ok(Self { todos, planning, person, is_watched, folder })
     }
 
     /// The tools, and who has a say about them.
@@ -91,6 +94,11 @@ impl People {
             }
         }
         Ok(exceptions)
+    }
+
+    /// Whether somebody can be asked about what is remembered.
+    pub fn asking(&self) -> Asking {
+        if self.is_watched { Asking::Person } else { Asking::Nobody }
     }
 
     /// The one place that plan mode may write to.

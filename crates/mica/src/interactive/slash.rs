@@ -129,6 +129,11 @@ pub fn unknown(line: &str) -> String {
     format!("there is no command /{name}; /help lists them")
 }
 
+/// Whether a name is that of a command already.
+pub fn is_taken(name: &str) -> bool {
+    COMMANDS.contains(&name)
+}
+
 const COMMANDS: [&str; 24] = [
     "ext",
     "reload",

@@ -184,6 +184,11 @@ fn arguments(arguments: &Value) -> Vec<String> {
     rows
 }
 
+/// The same for a text of several lines.
+pub fn plain_lines(text: &str) -> String {
+    text.lines().map(plain).collect::<Vec<_>>().join("\n")
+}
+
 /// A text in which whatever a terminal would obey, or would not show, is spelled out.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
