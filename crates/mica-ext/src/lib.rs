@@ -7,6 +7,7 @@
 //! [`Registry`], one trait for each [`concern`].
 
 pub mod concern;
+pub mod mcp;
 pub mod registry;
 
 pub use concern::{Command, Guard, Guarded, Input, Lifecycle, Moment, Prompting, Shortcut, Typed, Window};

@@ -362,8 +362,9 @@ impl Work {
     /// What the model can call.
     pub async fn tools(&self) -> String {
         let list = |cx: &mut Context| {
+            let behind: Vec<_> = cx.tools.behind().collect();
             let sent = cx.tools.iter().map(|tool| (tool.spec(), ""));
-            let deferred = cx.tools.behind().map(|tool| (tool.spec(), "(deferred) "));
+            let deferred = behind.iter().map(|tool| (tool.spec(), "(deferred) "));
             tool_lines(&sent.chain(deferred).collect::<Vec<_>>())
         };
         self.agent.with(list).await.unwrap_or_else(|busy| busy.to_string())
