@@ -18,9 +18,10 @@ use crate::batch::{Around, Prepared};
 use crate::cx::{News, ToolCx};
 use crate::event::EventKind;
 use crate::guard;
+use crate::hooks::Point;
 use crate::shorten::shortened;
 use crate::tool::{Effect, Ends, ToolError, ToolOutput, ToolSpec};
-use crate::waits::Waits;
+use crate::waits::{Patience, Waits};
 
 /// Progress that nobody has read yet. More than this is dropped: the result has it all.
 const PROGRESS: usize = 64;
@@ -64,6 +65,7 @@ pub(crate) async fn run(prepared: Prepared, around: Around<'_>) -> Finished {
         Ok(output) => checked(output, &call, &spec, around).await,
         Err(error) => Err(looked_at(error, &call, &spec, around).await),
     };
+    let made = settled(made, &call, &spec, around).await;
     let (mut content, status, details) = match made {
         Ok(output) => (output.content, ResultStatus::Ok, output.details),
         Err(error) => (vec![Content::text(error.message)], ResultStatus::Failed, error.details),
@@ -220,6 +222,31 @@ async fn looked_at(mut error: ToolError, call: &ToolCall, spec: &ToolSpec, aroun
     }
 }
 
+/// Lets the hooks look at what a call came to in the end, whichever it is.
+async fn settled(
+    mut made: Result<ToolOutput, ToolError>,
+    call: &ToolCall,
+    spec: &ToolSpec,
+    around: Around<'_>,
+) -> Result<ToolOutput, ToolError> {
+    if !around.hooks.says(Point::AfterCall) {
+        return made;
+    }
+    let worked = made.is_ok();
+    let looking = async { around.hooks.after_call(call, spec, &mut made).await };
+    match unfinished(looking, spec, around).await {
+        None => made,
+        Some(problem) if worked => Err(ToolError::new(format!(
+            "The tool did its work, but a check of its result {problem}, so the result is withheld. Look at what it \
+             changed before you go on."
+        ))),
+        Some(problem) => Err(ToolError::new(format!(
+            "The call failed, and a check of what it said about it {problem}, so that is withheld. {}",
+            effect_after(spec.effect)
+        ))),
+    }
+}
+
 /// Why hooks did not finish looking, if they did not.
 async fn unfinished(
     looking: impl Future<Output = ()>,
@@ -228,15 +255,15 @@ async fn unfinished(
 ) -> Option<&'static str> {
     tokio::select! {
         biased;
-        looked = guard::caught(looking) => match looked {
-            Ok(()) => None,
-            Err(message) => {
+        looked = Patience::within(around.hooks.deadline(), guard::caught(looking)) => match looked {
+            Some(Ok(())) => None,
+            Some(Err(message)) => {
                 tracing::error!(tool = %spec.name, message, "a hook panicked after a tool");
                 Some("broke")
             }
+            None => Some("took too long"),
         },
         () = guard::overdue(around.cut) => Some("was interrupted"),
-        () = tokio::time::sleep(guard::DEADLINE) => Some("took too long"),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::meant::Meant;
 use crate::proposal::Proposal;
 use crate::shown::Shown;
 use crate::tool::{Approval, Args, ToolSpec};
+use crate::waits::Patience;
 
 /// Why a question is asked again.
 const OUTDATED: &str = "it was allowed for other arguments than it would run with now";
@@ -182,21 +183,21 @@ async fn judged(
     cut: &CancellationToken,
 ) -> (Verdict, Args) {
     let mut gated = Gated { call, spec, args };
+    let judging =
+        Patience::within(hooks.deadline(), guard::caught(async { hooks.gate(&mut gated, cx).await }));
     let verdict = tokio::select! {
         biased;
         () = cut.cancelled() => denied(INTERRUPTED),
-        judged = guard::caught(async { hooks.gate(&mut gated, cx).await }) => match judged {
-            Ok(Verdict::Pass) => by_specification(spec, Vec::new()),
-            Ok(Verdict::Offer { proposals }) => by_specification(spec, proposals),
-            Ok(verdict) => verdict,
-            Err(message) => {
+        judged = judging => match judged {
+            Some(Ok(Verdict::Pass)) => by_specification(spec, Vec::new()),
+            Some(Ok(Verdict::Offer { proposals })) => by_specification(spec, proposals),
+            Some(Ok(verdict)) => verdict,
+            Some(Err(message)) => {
                 tracing::error!(tool = %spec.name, message, "a gate panicked");
                 denied("The check before this call broke, so it was not run.")
             }
+            None => denied("The check before this call did not answer, so it was not run."),
         },
-        () = tokio::time::sleep(guard::DEADLINE) => {
-            denied("The check before this call did not answer, so it was not run.")
-        }
     };
     (verdict, gated.args)
 }

@@ -3,6 +3,7 @@
 //! The loop itself decides nothing about limits, rules, windows or records. It asks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mica_ai::message::ToolCall;
@@ -11,6 +12,7 @@ use mica_ai::{AiError, Message, Request};
 use crate::approval::{Ask, Decision, Verdict};
 use crate::context::Context;
 use crate::event::WindowChange;
+use crate::guard;
 use crate::outcome::{Limit, RunError};
 use crate::proposal::Proposal;
 use crate::tool::{Args, ToolError, ToolOutput, ToolSpec};
@@ -56,18 +58,61 @@ pub enum Record<'a> {
     Asked(&'a [Ask]),
 }
 
+/// Where a hook can have something to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Point {
+    /// [`Hooks::before_turn`]
+    BeforeTurn,
+    /// [`Hooks::transform`]
+    Transform,
+    /// [`Hooks::on_failure`]
+    OnFailure,
+    /// [`Hooks::gate`]
+    Gate,
+    /// [`Hooks::approve`]
+    Approve,
+    /// [`Hooks::remember`]
+    Remember,
+    /// [`Hooks::after_tool`]
+    AfterTool,
+    /// [`Hooks::after_failure`]
+    AfterFailure,
+    /// [`Hooks::after_call`]
+    AfterCall,
+    /// [`Hooks::steering`]
+    Steering,
+    /// [`Hooks::follow_up`]
+    FollowUp,
+    /// [`Hooks::record`]
+    Record,
+}
+
 /// Everything a product can have a say in.
 ///
 /// Contract: a hook that panics or takes too long means no: a call at `gate` is denied, what a call gave is withheld
 /// when `after_tool` or `after_failure` does not finish, nobody has answered when `approve` breaks, nothing is remembered when `remember`
-/// does, and every other hook ends the run with [`RunError`]. `gate`, `remember`, `after_tool`, `after_failure`, `steering`, `follow_up` and `record` have 30 seconds; `before_turn`, `on_failure`
-/// and `approve` wait for models and people and have no clock, but are dropped when the run is aborted (`approve` also
+/// does, and every other hook ends the run with [`RunError`]. `gate`, `after_tool`, `after_failure` and `after_call` have
+/// [`deadline`](Hooks::deadline), in which the time of people does not count ([`Patience`](crate::Patience)); `remember`, `steering`, `follow_up` and
+/// `record` have 30 seconds; `before_turn`, `transform`, `on_failure` and `approve` wait for models and people and have no clock, but are dropped when the run is aborted (`approve` also
 /// when it is interrupted), so they change the conversation only once what they waited for is there.
 ///
-/// All hooks are called from the run's own task, one at a time, but for `after_tool`: calls that run side by side
+/// All hooks are called from the run's own task, one at a time, but for `after_tool` and its kin: calls that run side by side
 /// are looked at side by side, and while `record` writes their results.
 #[async_trait]
 pub trait Hooks: Send + Sync {
+    /// Whether it has something to say there, now. A stack does not ask the others: being asked costs an allocation, and
+    /// hooks that others may add to at run time are often empty.
+    fn says(&self, at: Point) -> bool {
+        let _ = at;
+        true
+    }
+
+    /// How long `gate`, `after_tool`, `after_failure` and `after_call` may take each, without the time of people.
+    fn deadline(&self) -> Duration {
+        guard::DEADLINE
+    }
+
     /// Before the model is asked: limits are judged here, and the window is made to fit. May change the conversation;
     /// what it did it returns, and it is told.
     ///
@@ -76,6 +121,13 @@ pub trait Hooks: Send + Sync {
     async fn before_turn(&self, cx: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
         let _ = cx;
         Ok((Step::Go, Vec::new()))
+    }
+
+    /// The conversation as it is about to be sent, for this one request: what is kept does not change. What was changed is
+    /// returned, and it is told: the cached prefix may be lost by it.
+    async fn transform(&self, messages: &mut Vec<Message>, cx: &Context) -> Vec<WindowChange> {
+        let _ = (messages, cx);
+        Vec::new()
     }
 
     /// The request as it will be sent: cache marks, settings. Must not touch what was sent before. Asked while
@@ -130,6 +182,12 @@ pub trait Hooks: Send + Sync {
         let _ = (call, spec, error);
     }
 
+    /// After all of these, what the call came to, whichever it is. May make a failure of a result, and a result of a
+    /// failure.
+    async fn after_call(&self, call: &ToolCall, spec: &ToolSpec, made: &mut Result<ToolOutput, ToolError>) {
+        let _ = (call, spec, made);
+    }
+
     /// Messages that arrived meanwhile and join before the next model call.
     async fn steering(&self) -> Vec<Message> {
         Vec::new()
@@ -160,11 +218,15 @@ pub trait Hooks: Send + Sync {
 /// Hooks that have nothing to say.
 pub struct NoHooks;
 
-impl Hooks for NoHooks {}
+impl Hooks for NoHooks {
+    fn says(&self, _: Point) -> bool {
+        false
+    }
+}
 
 /// Several hooks as one, in order.
 ///
-/// `before_turn`: all, until one stops. `shape`, `after_tool`, `after_failure`, `record`: all. `gate`: all, each seeing the arguments as
+/// Asked are those that have something to say. `before_turn`: all, until one stops. `transform`, `shape`, `after_tool`, `after_failure`, `after_call`, `record`: all. `deadline`: the longest. `gate`: all, each seeing the arguments as
 /// the one before left them; the first denial counts, else the first question, else an explicit yes, else what is offered to
 /// be remembered. Where several ask, only what would answer all of them may be remembered. When one changes
 /// the arguments, those before it judge again: nothing runs with arguments that a gate has not seen, and when they
@@ -185,13 +247,26 @@ impl HookStack {
     pub fn push(&mut self, hooks: Arc<dyn Hooks>) {
         self.hooks.push(hooks);
     }
+
+    /// Those that have something to say there.
+    fn at(&self, point: Point) -> impl Iterator<Item = &Arc<dyn Hooks>> {
+        self.hooks.iter().filter(move |hooks| hooks.says(point))
+    }
 }
 
 #[async_trait]
 impl Hooks for HookStack {
+    fn says(&self, at: Point) -> bool {
+        self.at(at).next().is_some()
+    }
+
+    fn deadline(&self) -> Duration {
+        self.hooks.iter().map(|hooks| hooks.deadline()).max().unwrap_or(guard::DEADLINE)
+    }
+
     async fn before_turn(&self, cx: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
         let mut changes = Vec::new();
-        for hooks in &self.hooks {
+        for hooks in self.at(Point::BeforeTurn) {
             let (step, more) = hooks.before_turn(cx).await?;
             changes.extend(more);
             if step != Step::Go {
@@ -201,6 +276,14 @@ impl Hooks for HookStack {
         Ok((Step::Go, changes))
     }
 
+    async fn transform(&self, messages: &mut Vec<Message>, cx: &Context) -> Vec<WindowChange> {
+        let mut changes = Vec::new();
+        for hooks in self.at(Point::Transform) {
+            changes.extend(hooks.transform(messages, cx).await);
+        }
+        changes
+    }
+
     fn shape(&self, request: &mut Request, cx: &Context) {
         for hooks in &self.hooks {
             hooks.shape(request, cx);
@@ -208,7 +291,7 @@ impl Hooks for HookStack {
     }
 
     async fn on_failure(&self, error: &AiError, cx: &mut Context) -> Result<Recovery, RunError> {
-        for hooks in &self.hooks {
+        for hooks in self.at(Point::OnFailure) {
             if hooks.on_failure(error, cx).await? == Recovery::AskAgain {
                 return Ok(Recovery::AskAgain);
             }
@@ -221,6 +304,10 @@ impl Hooks for HookStack {
         let mut seen = gated.args.clone();
         let mut outdated = 0;
         for (index, hooks) in self.hooks.iter().enumerate() {
+            if !hooks.says(Point::Gate) {
+                verdicts.push(Verdict::Pass);
+                continue;
+            }
             let verdict = hooks.gate(gated, cx).await;
             if matches!(verdict, Verdict::Deny { .. }) {
                 return verdict;
@@ -232,6 +319,9 @@ impl Hooks for HookStack {
             }
         }
         for (hooks, verdict) in self.hooks.iter().zip(&mut verdicts).take(outdated) {
+            if !hooks.says(Point::Gate) {
+                continue;
+            }
             *verdict = hooks.gate(gated, cx).await;
             if matches!(verdict, Verdict::Deny { .. }) {
                 return verdict.clone();
@@ -245,7 +335,7 @@ impl Hooks for HookStack {
     }
 
     async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
-        for hooks in &self.hooks {
+        for hooks in self.at(Point::Approve) {
             if let Some(decisions) = hooks.approve(asks).await {
                 return Some(decisions);
             }
@@ -255,27 +345,33 @@ impl Hooks for HookStack {
 
     async fn remember(&self, ask: &Ask, proposal: &Proposal) -> Result<(), String> {
         let mut problems = Vec::new();
-        for hooks in &self.hooks {
+        for hooks in self.at(Point::Remember) {
             problems.extend(hooks.remember(ask, proposal).await.err());
         }
         if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
     }
 
     async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
-        for hooks in &self.hooks {
+        for hooks in self.at(Point::AfterTool) {
             hooks.after_tool(call, spec, output).await;
         }
     }
 
     async fn after_failure(&self, call: &ToolCall, spec: &ToolSpec, error: &mut ToolError) {
-        for hooks in &self.hooks {
+        for hooks in self.at(Point::AfterFailure) {
             hooks.after_failure(call, spec, error).await;
+        }
+    }
+
+    async fn after_call(&self, call: &ToolCall, spec: &ToolSpec, made: &mut Result<ToolOutput, ToolError>) {
+        for hooks in self.at(Point::AfterCall) {
+            hooks.after_call(call, spec, made).await;
         }
     }
 
     async fn steering(&self) -> Vec<Message> {
         let mut messages = Vec::new();
-        for hooks in &self.hooks {
+        for hooks in self.at(Point::Steering) {
             messages.extend(hooks.steering().await);
         }
         messages
@@ -283,7 +379,7 @@ impl Hooks for HookStack {
 
     async fn follow_up(&self) -> Vec<Message> {
         let mut messages = Vec::new();
-        for hooks in &self.hooks {
+        for hooks in self.at(Point::FollowUp) {
             messages.extend(hooks.follow_up().await);
         }
         messages
@@ -294,7 +390,7 @@ impl Hooks for HookStack {
     }
 
     async fn record(&self, record: Record<'_>) -> Result<(), String> {
-        for hooks in &self.hooks {
+        for hooks in self.at(Point::Record) {
             hooks.record(record).await?;
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! Waiting for people: how long a call, or a batch of calls, did nothing but wait for somebody.
 //!
 //! Promise: a person's thinking time counts against no clock. While a call waits for a person its deadline stands still,
-//! and what its batch takes is counted without it.
+//! and what its batch takes is counted without it. The same holds for hooks, through [`Patience`].
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,6 +66,42 @@ impl Waits {
     }
 }
 
+tokio::task_local! {
+    /// The clocks of the work that a task does now.
+    static CLOCKS: Arc<Waits>;
+}
+
+/// The clocks of some work that has a deadline. Whoever waits for a person in it stops them meanwhile. Cheap to clone, so
+/// that it can be handed to work that is done elsewhere on behalf of this.
+#[derive(Debug, Clone)]
+pub struct Patience(Arc<Waits>);
+
+impl Patience {
+    /// The clocks of the work that this task does: of a hook that is asked, or of what [`Patience::within`] surrounds.
+    /// Work that no clock counts has one that nobody looks at.
+    pub fn current() -> Self {
+        Self(CLOCKS.try_with(Arc::clone).unwrap_or_default())
+    }
+
+    /// Waits for a person: all clocks around stand still.
+    pub async fn person<T>(&self, answer: impl Future<Output = T>) -> T {
+        let _thinking = self.0.begin();
+        answer.await
+    }
+
+    /// Does some work within a limit, not counting the time of people. `None`: it took longer, and was dropped.
+    pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let waits =
+            Arc::new(Waits { state: watch::Sender::default(), batch: CLOCKS.try_with(Arc::clone).ok() });
+        let work = CLOCKS.scope(Arc::clone(&waits), work);
+        tokio::select! {
+            biased;
+            made = work => Some(made),
+            () = waits.worked(limit) => None,
+        }
+    }
+}
+
 /// Somebody is being waited for.
 #[derive(Debug)]
 pub(crate) struct Waiting {
@@ -117,5 +154,30 @@ mod tests {
         };
         tokio::join!(waits.worked(3 * SECOND), person);
         assert_eq!(began.elapsed(), 1003 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_person_stops_every_clock_around() {
+        let began = Instant::now();
+        let inner = || async {
+            tokio::time::sleep(SECOND).await;
+            Patience::current().person(tokio::time::sleep(1000 * SECOND)).await;
+            tokio::time::sleep(SECOND).await;
+        };
+        let outer = Patience::within(5 * SECOND, async { Patience::within(3 * SECOND, inner()).await });
+        assert_eq!(outer.await, Some(Some(())));
+        assert_eq!(began.elapsed(), 1002 * SECOND);
+        assert_eq!(Patience::within(SECOND, inner()).await, None, "work counts all the same");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clocks_can_be_stopped_from_elsewhere() {
+        let slow = async {
+            let patience = Patience::current();
+            let elsewhere =
+                tokio::spawn(async move { patience.person(tokio::time::sleep(100 * SECOND)).await });
+            elsewhere.await.unwrap();
+        };
+        assert_eq!(Patience::within(SECOND, slow).await, Some(()));
     }
 }

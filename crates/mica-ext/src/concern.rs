@@ -40,6 +40,16 @@ pub enum Guarded {
 /// Judges calls, and may change what they came to.
 #[async_trait]
 pub trait Guard: Send + Sync {
+    /// Whether it judges calls before they run. One that does not is not asked.
+    fn judges(&self) -> bool {
+        true
+    }
+
+    /// Whether it looks at what calls came to. One that does not is not asked.
+    fn reviews(&self) -> bool {
+        true
+    }
+
     /// Before a tool runs.
     ///
     /// # Errors
@@ -151,6 +161,34 @@ pub enum Moment {
         /// Its number within the run.
         turn: u32,
     },
+    /// A tool is about to run, behind every gate.
+    ToolStart {
+        /// The call.
+        call: String,
+        /// The tool.
+        tool: String,
+        /// The arguments it runs with.
+        args: Value,
+    },
+    /// A running tool tells how far it is.
+    ToolUpdate {
+        /// The call.
+        call: String,
+        /// What is new.
+        news: String,
+    },
+    /// A tool that ran has ended.
+    ToolEnd {
+        /// The call.
+        call: String,
+        /// Whether it failed.
+        failed: bool,
+    },
+    /// A person runs a command of their own, which the model did not ask for.
+    UserShell {
+        /// The command.
+        command: String,
+    },
     /// A message began to come.
     MessageStart {
         /// Its id.
@@ -204,6 +242,56 @@ pub enum Moment {
         /// In words.
         text: String,
     },
+}
+
+impl Moment {
+    /// The kinds, by the names that scripts use.
+    pub const KINDS: [&str; 19] = [
+        "session_start",
+        "session_shutdown",
+        "agent_start",
+        "agent_end",
+        "turn_start",
+        "turn_end",
+        "message_start",
+        "message_update",
+        "message_end",
+        "tool_execution_start",
+        "tool_execution_update",
+        "tool_execution_end",
+        "user_shell",
+        "before_compact",
+        "compacted",
+        "model_change",
+        "subagent_start",
+        "subagent_end",
+        "notice",
+    ];
+
+    /// The name that scripts use for its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::SessionStart { .. } => "session_start",
+            Self::SessionShutdown { .. } => "session_shutdown",
+            Self::AgentStart => "agent_start",
+            Self::AgentEnd { .. } => "agent_end",
+            Self::TurnStart { .. } => "turn_start",
+            Self::TurnEnd { .. } => "turn_end",
+            Self::MessageStart { .. } => "message_start",
+            Self::MessageUpdate { .. } => "message_update",
+            Self::MessageEnd { .. } => "message_end",
+            Self::ToolStart { .. } => "tool_execution_start",
+            Self::ToolUpdate { .. } => "tool_execution_update",
+            Self::ToolEnd { .. } => "tool_execution_end",
+            Self::UserShell { .. } => "user_shell",
+            Self::BeforeCompact { .. } => "before_compact",
+            Self::Compacted { .. } => "compacted",
+            Self::ModelChange { .. } => "model_change",
+            Self::SubagentStart { .. } => "subagent_start",
+            Self::SubagentEnd { .. } => "subagent_end",
+            Self::Notice { .. } => "notice",
+        }
+    }
 }
 
 /// Is told what happens.

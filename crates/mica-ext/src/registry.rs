@@ -1,6 +1,7 @@
 //! Where an extension says what it brings.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mica_agent::Tool;
@@ -39,4 +40,7 @@ pub struct Registry {
     pub commands: Vec<Arc<dyn Command>>,
     /// What keys do.
     pub shortcuts: Vec<Arc<dyn Shortcut>>,
+    /// How long one call of what is registered here may take, where the usual ([`Deadlines`](crate::Deadlines)) is too
+    /// short. The time of people does not count ([`Patience`](mica_agent::Patience)).
+    pub deadline: Option<Duration>,
 }

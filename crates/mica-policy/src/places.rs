@@ -38,6 +38,9 @@ pub struct Places {
     pub secret_variables: Vec<String>,
     /// Below any folder: never written by a tool or a command.
     pub guarded: Vec<String>,
+    /// Of the guarded: what tools on files may write after asking, because it counts only once the user trusts it.
+    #[serde(default)]
+    pub taught: Vec<String>,
     /// Below any folder: written only after asking, each time.
     pub watched: Vec<String>,
     /// Folders of the system that everybody may read.
@@ -123,6 +126,12 @@ impl Places {
     /// Whether a path is, or is in, something that no tool and no command may write.
     pub fn is_guarded(&self, path: &str) -> bool {
         self.has_any(&self.guarded, path)
+    }
+
+    /// Whether a path is in something that is guarded, and that tools on files may write after asking: it counts only once
+    /// the user trusts it as it is then.
+    pub fn is_taught(&self, path: &str) -> bool {
+        self.has_any(&self.taught, path)
     }
 
     /// Whether a path is, or is in, something that is written only after asking.

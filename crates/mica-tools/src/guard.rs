@@ -2,7 +2,7 @@
 //!
 //! Promise: a file whose name says that it holds secrets is opened by no tool, however the name is spelled and whatever
 //! link leads to it. Of a list of variables the names are told. What decides what tools and agents do later (`.git`,
-//! `.mica`) is read and not written. The names are in one table, that of `mica-policy`.
+//! `.mica`) is read and not written, but for what counts only once the user trusts it (`.mica/extensions`). The names are in one table, that of `mica-policy`.
 
 use std::path::Path;
 
@@ -41,7 +41,8 @@ pub(crate) fn guard(place: &Place) -> Result<Guard, FileError> {
     if place.alias || (place.found != Found::Folder && places.is_secret_name(&name)) {
         return Ok(if places.lists_variables(&name) { Guard::Variables } else { Guard::Secret });
     }
-    if places.is_guarded(&place.relative.to_string_lossy()) {
+    let relative = place.relative.to_string_lossy();
+    if places.is_guarded(&relative) && !places.is_taught(&relative) {
         return Ok(Guard::ReadOnly);
     }
     Ok(Guard::Free)

@@ -19,6 +19,7 @@ mod media;
 mod pages;
 pub mod proxies;
 pub mod reach;
+pub mod request;
 pub mod search;
 #[cfg(test)]
 mod testing;
@@ -31,4 +32,5 @@ pub use limits::WebLimits;
 pub use pages::Clock;
 pub use proxies::Proxies;
 pub use reach::{Resolver, SystemResolver};
+pub use request::{WebAnswer, WebRequest};
 pub use search::{Hit, Query, SearchProvider, Service, ServiceKind, WebSearch};

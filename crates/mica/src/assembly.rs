@@ -13,6 +13,7 @@ use mica_context::section::{Rendered, ToolNames};
 use mica_context::spill::{Clock, SpillLimits};
 use mica_context::{Spill, SpillFolder, WindowKeeper};
 use mica_domain::{Domain, DomainHooks};
+use mica_ext::mcp::Servers;
 use mica_policy::FileGate;
 use mica_policy::budget::{Limits, Meter};
 use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable, PlanFolder};
@@ -22,6 +23,7 @@ use mica_policy::validate::SchemaGate;
 use mica_tools::{Redaction, deferred, plan, subagent};
 
 use crate::approvals::KeptApprovals;
+use crate::equipment::extensions::added::Added;
 use crate::equipment::people::People;
 use crate::keeping::Keeper;
 use crate::undoing::Undoing;
@@ -47,6 +49,10 @@ pub struct Shared {
     pub limits: Limits,
     /// What they take together.
     pub meter: Meter,
+    /// What extensions add to prompts.
+    pub added: Arc<Added>,
+    /// Servers of the Model Context Protocol.
+    pub mcp: Servers,
     /// What takes values of secrets out of results.
     pub redaction: Redaction,
     /// What tells the time.
@@ -67,6 +73,8 @@ pub struct Own {
     pub spill: Option<Arc<SpillFolder>>,
     /// What ends it.
     pub budgets: Vec<Arc<dyn Hooks>>,
+    /// Extensions, as far as they have a say about it.
+    pub extensions: Vec<Arc<dyn Hooks>>,
     /// What keeps its window.
     pub window: Arc<WindowKeeper>,
     /// The one place that plan mode may write to.
@@ -87,6 +95,8 @@ impl Shared {
         hooks.extend(own.equipment);
         hooks.push(Arc::new(RuleGate::new(self.rules.clone())));
         hooks.push(own.domain);
+        // Behind the program's own gates, which judge again what an extension changes.
+        hooks.extend(own.extensions);
         // Behind all gates: it keeps what one of them remembers.
         hooks.push(Arc::new(self.approvals.clone()));
         hooks.extend(own.approvers);
@@ -109,9 +119,12 @@ impl Shared {
         undoing: Option<Undoing>,
     ) -> Arc<WindowKeeper> {
         let (domain, together) = (Arc::clone(domain), Arc::clone(&self.people));
+        let (added, mcp) = (Arc::clone(&self.added), self.mcp.clone());
         let sections = move |tools: &ToolNames| {
             let mut sections = domain.turn(tools);
             sections.extend(together.sections(tools));
+            sections.extend(added.sections());
+            sections.extend(mcp.sections());
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
         };

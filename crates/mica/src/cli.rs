@@ -66,13 +66,13 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },
-    /// Trust the settings in a project's .mica folder, as they are now
+    /// Trust what a project brings that changes what mica does there, as it is now: settings, extensions and the like
     Trust {
         /// The project; the current folder when absent
         folder: Option<PathBuf>,
-        /// Take the trust back
-        #[arg(long)]
-        revoke: bool,
+        /// What to do
+        #[command(flatten)]
+        flags: TrustFlags,
     },
     /// Look at the rules for shell commands, try them, and take back approvals that were remembered
     Rules {
@@ -111,6 +111,23 @@ pub enum Command {
     },
     /// Write the manual page to standard output
     Man,
+}
+
+/// What to do about what a project brings.
+#[derive(Debug, Clone, Default, Args)]
+pub struct TrustFlags {
+    /// Take the trust back
+    #[arg(long)]
+    pub revoke: bool,
+    /// Only list what there is, with its content and whether it is trusted
+    #[arg(long, conflicts_with = "revoke")]
+    pub list: bool,
+    /// Only this file or folder of it, as --list names it. Can be given several times
+    #[arg(long, value_name = "PATH")]
+    pub only: Vec<PathBuf>,
+    /// The list for people, or for programs
+    #[arg(long, value_enum, default_value_t, requires = "list")]
+    pub format: Form,
 }
 
 /// What is restored, and how.

@@ -12,7 +12,8 @@ use crate::cli::RunFlags;
 use crate::makes;
 use crate::surroundings::Surroundings;
 
-pub mod trust;
+pub mod project;
+mod trust;
 
 /// One layer and where it comes from.
 #[derive(Debug, Clone)]
@@ -81,6 +82,12 @@ pub struct Values {
     /// Subagents, over those that are built in.
     #[serde(default)]
     pub subagents: Table,
+    /// Extensions.
+    #[serde(default)]
+    pub extensions: ExtensionValues,
+    /// Servers of the Model Context Protocol.
+    #[serde(default)]
+    pub mcp: McpValues,
     /// What is kept for undo.
     #[serde(default)]
     pub undo: UndoValues,
@@ -234,6 +241,35 @@ const CONFINING_MI: [&str; 9] = [
     "management_url",
 ];
 
+/// Extensions.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExtensionValues {
+    /// Those that are off, by name.
+    #[serde(default)]
+    pub disable: Vec<String>,
+    /// What each may do, by name.
+    #[serde(default)]
+    pub grants: std::collections::BTreeMap<String, Vec<String>>,
+}
+
+/// Servers of the Model Context Protocol. Which there are is said in `mcp.json`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct McpValues {
+    /// Whether they are used.
+    pub enabled: Option<bool>,
+    /// Tools that are sent with every request, when there are no more in all. Others are listed and loaded.
+    pub send_tools: Option<usize>,
+    /// Bytes that those take at most.
+    pub send_bytes: Option<usize>,
+    /// What happens with tools of one's own servers that say they only look: `ask` or `allow`.
+    pub read_only: Option<String>,
+}
+
+/// What runs without asking: the user's to say.
+const CONFINING_MCP: [&str; 1] = ["read_only"];
+
 /// What is kept for undo. What is 0 limits nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -264,13 +300,15 @@ impl Config {
         if let Some(text) = text_of(&user)? {
             config.add(user.display().to_string(), parse(&text, &user.display().to_string())?);
         }
-        let project = project_file(&surroundings.folder);
-        if let Some(text) = text_of(&project)? {
-            if trust::is_trusted(surroundings, &text) {
-                let mut table = parse(&text, &project.display().to_string())?;
-                for (key, what) in
-                    [("sessions", "which sessions of every project go"), ("undo", "what is kept for undo")]
-                {
+        for part in project::settings(&surroundings.folder)? {
+            let project = part.path.clone();
+            if part.is_trusted(surroundings) {
+                let mut table = parse(&part.text, &project.display().to_string())?;
+                for (key, what) in [
+                    ("sessions", "which sessions of every project go"),
+                    ("undo", "what is kept for undo"),
+                    ("extensions", "which of your extensions are off, and what they may do,"),
+                ] {
                     if table.remove(key).is_some() {
                         config.notes.push(format!(
                             "[{key}] in {} is not used: {what} is yours to say, in {}",
@@ -279,7 +317,9 @@ impl Config {
                         ));
                     }
                 }
-                for (section, keys) in [("shell", &CONFINING[..]), ("mi", &CONFINING_MI)] {
+                for (section, keys) in
+                    [("shell", &CONFINING[..]), ("mi", &CONFINING_MI), ("mcp", &CONFINING_MCP)]
+                {
                     let Some(Value::Table(told)) = table.get_mut(section) else { continue };
                     let found: Vec<&str> =
                         keys.iter().copied().filter(|key| told.remove(*key).is_some()).collect();
@@ -386,7 +426,7 @@ pub fn project_file(folder: &Path) -> PathBuf {
     folder.join(".mica").join("config.toml")
 }
 
-fn text_of(path: &Path) -> Result<Option<String>> {
+pub(crate) fn text_of(path: &Path) -> Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

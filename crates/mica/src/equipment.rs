@@ -1,5 +1,7 @@
 //! What an agent can do besides what its pack brings: each part gives tools, and has a say about their calls.
 
+pub mod extensions;
+pub mod mcp;
 pub mod mi;
 pub mod people;
 pub mod scratch;
@@ -13,8 +15,12 @@ use anyhow::Result;
 use mica_agent::{Hooks, Listener};
 use mica_context::{Clock, SpillFolder};
 use mica_domain::{Capability, Page};
+use mica_ext::mcp::Servers;
+use mica_ext::{Factory, Origin};
 use mica_policy::Mode;
 use mica_policy::mode::{Cell, Exception, ModeSwitch};
+use mica_policy::shell::ShellGate;
+use mica_tools::web::Web;
 use mica_tools::{Ground, TaskLimits, Tasks, Workspace, kill_task, task_output, task_tools};
 
 use crate::approvals::KeptApprovals;
@@ -36,6 +42,9 @@ struct Part {
     anew: Option<Anew>,
     /// Who is told what happens.
     listeners: Vec<Arc<dyn Listener>>,
+    /// Who has a say in more than calls: asked to register each time that extensions are loaded, at the start and by
+    /// `/reload`.
+    factories: Vec<(Origin, Arc<dyn Factory>)>,
 }
 
 /// Tools that depend on where the agent runs, and the hooks that belong to them.
@@ -56,6 +65,14 @@ pub struct Equipment {
     pub listeners: Vec<Arc<dyn Listener>>,
     /// Where programs run.
     pub ground: Arc<dyn Ground>,
+    /// Who judges commands.
+    pub commands: ShellGate,
+    /// The way to the web, when it may be read.
+    pub web: Option<Web>,
+    /// Extensions that are part of the program, and others that are no scripts.
+    pub factories: Vec<(Origin, Arc<dyn Factory>)>,
+    /// Servers of the Model Context Protocol.
+    pub mcp: Servers,
 }
 
 /// Makes tools for a subagent that works in this workspace, and what belongs to them beside the gates that hold for all.
@@ -101,6 +118,9 @@ impl Equipment {
     pub fn find(outfit: &Outfit<'_>, notices: &mut Vec<String>) -> Result<Self> {
         let tasks = outfit.tasks();
         let ground = shell::ground(outfit.values, outfit.surroundings)?;
+        let (shell, commands) = shell::equip(outfit, &tasks, &ground)?;
+        let (pages, web) = web::equip(outfit.values, outfit.surroundings, notices)?;
+        let (servers, mcp) = mcp::equip(outfit, Arc::clone(&ground) as Arc<dyn Ground>, notices)?;
         let mut equipment = Self {
             capabilities: vec![background(&tasks)],
             hooks: Vec::new(),
@@ -110,17 +130,17 @@ impl Equipment {
             tasks,
             listeners: Vec::new(),
             ground: Arc::clone(&ground) as Arc<dyn Ground>,
+            commands,
+            web: outfit.values.web.fetch.unwrap_or(true).then_some(web),
+            factories: Vec::new(),
+            mcp,
         };
-        let parts = [
-            shell::equip(outfit, &equipment.tasks, &ground)?,
-            outfit.people.part(),
-            web::equip(outfit.values, outfit.surroundings, notices)?,
-        ];
-        for part in parts {
+        for part in [shell, outfit.people.part(), pages, servers] {
             equipment.capabilities.extend(part.capabilities);
             equipment.hooks.extend(part.hooks);
             equipment.anew.extend(part.anew);
             equipment.listeners.extend(part.listeners);
+            equipment.factories.extend(part.factories);
         }
         // Commands are judged one by one in every mode, and one's own tasks may always be stopped.
         for mode in [Mode::Ask, Mode::Plan] {

@@ -6,6 +6,7 @@ mod inquiring;
 mod slash;
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 
 use anyhow::Result;
 use mica_agent::{Ask, Decisions, Outcome};
@@ -17,12 +18,12 @@ use crate::keeping::Keeper;
 use crate::questions::{Asker, Question};
 use crate::render::question::Length;
 use crate::render::text::TextPrinter;
+use crate::saying::{Heard, Said};
 use crate::surroundings::Surroundings;
 use crate::terminal::{Input, Terminal};
 use crate::work::Work;
 use asking::Open;
 use inquiring::Inquiring;
-use slash::Said;
 
 /// What a run wants of a person.
 pub struct Wants {
@@ -95,9 +96,10 @@ pub async fn run(
         let asks = seen_anew(work, waiting.asks.clone()).await;
         let running = async {
             match answers.await {
-                Err(_) => Ok(Outcome::Suspended { asks: waiting.asks }),
+                Err(_) => Ok(Outcome::Suspended { asks: waiting.asks.clone() }),
                 Ok(given) => work.resume_waiting(Decisions::to(&waiting.asks, given)).await,
             }
+            .map(Said::Ran)
         };
         let asked = Some(Question { asks, reply, asker: Asker::Suspended });
         // Large, and made once.
@@ -113,22 +115,24 @@ pub async fn run(
         if line.is_empty() {
             continue;
         }
-        if let Some(command) = line.strip_prefix('/') {
+        if let Some(command) = line.strip_prefix('/')
+            && !slash::is_of_extension(work, command)
+        {
             match slash::command(work, surroundings, &mut terminal, command).await {
-                Said::Text(text) => printer.tell(&text),
-                Said::Quit => return Ok(()),
+                slash::Said::Text(text) => printer.tell(&text),
+                slash::Said::Quit => return Ok(()),
             }
             continue;
         }
         let asked = left.take().filter(|question| !question.reply.is_closed());
-        left = Box::pin(attend(work, work.prompt(line), asked, printer, &mut terminal, &mut wants)).await?;
+        left = Box::pin(attend(work, work.say(line), asked, printer, &mut terminal, &mut wants)).await?;
     }
 }
 
 /// Runs while listening to the person, and says how it ended. Answers the question that is still open.
 async fn attend(
     work: &Work,
-    running: impl Future<Output = Result<Outcome>>,
+    running: impl Future<Output = Result<Said>>,
     asked: Option<Question>,
     printer: &TextPrinter,
     terminal: &mut Terminal,
@@ -137,13 +141,15 @@ async fn attend(
     terminal.watch();
     let listened = listen(work, running, asked, printer, terminal, wants).await;
     terminal.unwatch().await;
-    let (outcome, left) = listened?;
-    match outcome {
-        Outcome::Completed => {}
-        Outcome::Exhausted { limit } => printer.say("…", &format!("stopped: {limit}")),
-        Outcome::Suspended { .. } => printer.say("…", "waiting for an approval"),
-        Outcome::Aborted => printer.say("…", "stopped"),
-        Outcome::Failed { error } => printer.say("✗", &for_person(&error)),
+    let (said, left) = listened?;
+    match said {
+        Said::Handled(None) | Said::Ran(Outcome::Completed) => {}
+        Said::Handled(Some(text)) => printer.tell(&text),
+        Said::Refused(reason) => printer.say("✗", &reason),
+        Said::Ran(Outcome::Exhausted { limit }) => printer.say("…", &format!("stopped: {limit}")),
+        Said::Ran(Outcome::Suspended { .. }) => printer.say("…", "waiting for an approval"),
+        Said::Ran(Outcome::Aborted) => printer.say("…", "stopped"),
+        Said::Ran(Outcome::Failed { error }) => printer.say("✗", &for_person(&error)),
     }
     for notice in work.undoing.take_notices() {
         printer.say("…", &notice);
@@ -182,13 +188,16 @@ pub fn for_person(error: &mica_agent::RunError) -> String {
 
 async fn listen(
     work: &Work,
-    running: impl Future<Output = Result<Outcome>>,
+    running: impl Future<Output = Result<Said>>,
     asked: Option<Question>,
     printer: &TextPrinter,
     terminal: &mut Terminal,
     wants: &mut Wants,
-) -> Result<(Outcome, Option<Question>)> {
+) -> Result<(Said, Option<Question>)> {
     tokio::pin!(running);
+    // What was typed meanwhile and extensions look at, one after the other: one of them may ask something.
+    let mut typed = VecDeque::<String>::new();
+    let mut hearing: Option<Pin<Box<dyn Future<Output = Heard> + '_>>> = None;
     // Questions that wait, the first until what was being typed is out of the way; and the one that is being answered.
     let mut next: VecDeque<Pending> = asked.map(Pending::Calls).into_iter().collect();
     let mut open: Option<Asked> = None;
@@ -199,15 +208,19 @@ async fn listen(
     }
     loop {
         tokio::select! {
-            outcome = &mut running => return Ok((outcome?, left(open, next, stopped))),
+            said = &mut running => return Ok((said?, left(open, next, stopped))),
+            heard = heard(&mut hearing) => {
+                meanwhile(work, heard, printer);
+                hearing = typed.pop_front().map(|line| hears(work, line));
+            }
             pending = wanted(wants) => {
                 next.push_back(pending);
                 if open.is_none() && next.len() == 1 {
                     terminal.put_aside();
                 }
             }
-            typed = terminal.typed() => {
-                match (typed, open.take()) {
+            came = terminal.typed() => {
+                match (came, open.take()) {
                     (Some(Input::Cleared), None) => open = next.pop_front().map(|pending| pending.begin(printer)),
                     (Some(Input::Cleared), answering) => open = answering,
                     (Some(Input::Line(line)), Some(asked)) => {
@@ -219,13 +232,15 @@ async fn listen(
                             terminal.give_back();
                         }
                     }
-                    (Some(Input::Line(line)), None) if slash::is_command(&line) => {
+                    (Some(Input::Line(line)), None)
+                        if slash::is_command(&line) && !slash::is_of_extension(work, line.trim().trim_start_matches('/')) =>
+                    {
                         let said = slash::meanwhile(work, line.trim().trim_start_matches('/')).await;
                         printer.say("…", said.trim_end());
                     }
-                    (Some(Input::Line(line)), None) if !line.trim().is_empty() => match work.agent.steer(line.trim()) {
-                        Ok(()) => printer.say("…", "joins before the next step"),
-                        Err(full) => printer.say("✗", &full.to_string()),
+                    (Some(Input::Line(line)), None) if !line.trim().is_empty() => match &hearing {
+                        Some(_) => typed.push_back(line),
+                        None => hearing = Some(hears(work, line)),
                     },
                     (Some(Input::Line(_)), None) => {}
                     (Some(Input::Interrupt | Input::End) | None, answering) => {
@@ -240,6 +255,32 @@ async fn listen(
                 work.agent.abort();
             }
         }
+    }
+}
+
+/// What becomes of a line that is typed while the agent works.
+fn hears(work: &Work, line: String) -> Pin<Box<dyn Future<Output = Heard> + '_>> {
+    Box::pin(async move { work.hear(line.trim()).await })
+}
+
+/// Waits for what becomes of a line; for ever, when there is none.
+async fn heard(hearing: &mut Option<Pin<Box<dyn Future<Output = Heard> + '_>>>) -> Heard {
+    match hearing {
+        Some(hearing) => hearing.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Does what became of a line that was typed while the agent works.
+fn meanwhile(work: &Work, heard: Heard, printer: &TextPrinter) {
+    match heard {
+        Heard::Say(line) => match work.agent.steer(line) {
+            Ok(()) => printer.say("…", "joins before the next step"),
+            Err(full) => printer.say("✗", &full.to_string()),
+        },
+        Heard::Handled(Some(text)) => printer.say("…", text.trim_end()),
+        Heard::Handled(None) => {}
+        Heard::Refused(reason) => printer.say("✗", &reason),
     }
 }
 

@@ -27,12 +27,12 @@ struct Inner {
 }
 
 impl Inner {
-    fn append(&mut self, body: Body, durability: Durability) -> Result<(), SessionError> {
+    fn append(&mut self, body: Body, durability: Durability) -> Result<EntryId, SessionError> {
         while let Some(before) = self.before.first() {
             self.session.append(before.clone(), Durability::Lazy)?;
             self.before.remove(0);
         }
-        self.session.append(body, durability).map(|_| ())
+        self.session.append(body, durability)
     }
 }
 
@@ -104,7 +104,7 @@ impl Keeper {
             self.before_next(setting);
             return Ok(());
         }
-        self.inner().append(setting, Durability::Lazy)
+        self.inner().append(setting, Durability::Lazy).map(|_| ())
     }
 
     /// Keeps a setting before the next thing that is said. One of its kind that waits already gives way.
@@ -113,6 +113,27 @@ impl Keeper {
         let mut inner = self.inner();
         inner.before.retain(|waiting| std::mem::discriminant(waiting) != kind);
         inner.before.push(setting);
+    }
+
+    /// Keeps something that is no part of what was said: at once in a session in which something was, else before the first
+    /// thing that is said. Answers its id, when it has one already.
+    ///
+    /// # Errors
+    /// What the store said, in words.
+    pub async fn append_aside(&self, body: Body) -> Result<Option<String>, String> {
+        if self.session().is_draft() {
+            self.inner().before.push(body);
+            return Ok(None);
+        }
+        let keeper = self.clone();
+        let append = move || keeper.inner().append(body, Durability::Lazy);
+        let id = tokio::task::spawn_blocking(append).await.map_err(|error| error.to_string())?;
+        id.map(|id| Some(id.to_string())).map_err(|error| error.to_string())
+    }
+
+    /// What waits for the first thing that is said.
+    pub fn waiting_aside(&self) -> Vec<Body> {
+        self.inner().before.clone()
     }
 
     /// Keeps what a suspended run waits for.
@@ -174,12 +195,12 @@ impl Keeper {
     pub async fn append(&self, body: Body, durability: Durability) -> Result<(), String> {
         // Making the file of a session waits for the disk as well.
         if durability == Durability::Lazy && !self.session().is_draft() {
-            return self.inner().append(body, durability).map_err(|error| error.to_string());
+            return self.inner().append(body, durability).map(|_| ()).map_err(|error| error.to_string());
         }
         let keeper = self.clone();
         let written = tokio::task::spawn_blocking(move || keeper.inner().append(body, durability));
         match written.await {
-            Ok(Ok(())) => Ok(()),
+            Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(error.to_string()),
             Err(error) => Err(error.to_string()),
         }

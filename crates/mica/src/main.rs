@@ -12,6 +12,7 @@ use mica_session::undo::Way;
 
 use crate::cli::{Cli, Command};
 use crate::config::Config;
+use crate::equipment::extensions::screen;
 use crate::exit::Exit;
 use crate::inquiries::Inquiries;
 use crate::interactive::Wants;
@@ -34,6 +35,7 @@ mod exit;
 mod inquiries;
 mod interactive;
 mod keeping;
+mod loading;
 mod makes;
 mod once;
 mod parallel;
@@ -42,11 +44,13 @@ mod reach;
 mod render;
 mod rpc;
 mod runner;
+mod saying;
 mod sources;
 mod surroundings;
 mod switching;
 mod terminal;
 mod tidying;
+mod trusting;
 mod undoing;
 mod window;
 mod work;
@@ -118,8 +122,8 @@ async fn run(cli: &Cli) -> Result<Exit> {
         Some(Command::Rules { command }) => {
             commands::rules::run(command, cli.run.mode.as_deref(), &surroundings)?
         }
-        Some(Command::Trust { folder, revoke }) => {
-            commands::trust::run(&surroundings, folder.as_deref(), *revoke)?
+        Some(Command::Trust { folder, flags }) => {
+            commands::trust::run(&surroundings, folder.as_deref(), flags)?
         }
         Some(Command::Config { command }) => {
             let config = Config::read(&surroundings, &cli.run)?;
@@ -193,12 +197,16 @@ fn undo(
 /// Runs an agent: once, or with a person.
 #[allow(clippy::print_stderr, reason = "a program speaks")]
 async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
+    let once = cli.run.prompt.is_some() || cli.run.output.is_some() || !surroundings.stdin_is_terminal;
+    if !once {
+        // Before anything of it is used.
+        trusting::ask(surroundings, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
+    }
     let config = Config::read(surroundings, &cli.run)?;
     for note in &config.notes {
         eprintln!("mica: {note}");
     }
     let values = config.values()?;
-    let once = cli.run.prompt.is_some() || cli.run.output.is_some() || !surroundings.stdin_is_terminal;
     if once {
         return once::run(&values, &cli.run, surroundings).await;
     }
@@ -214,10 +222,12 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         person: Some(Arc::new(inquiries.clone())),
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
+        screen: Arc::new(screen::Terminal::new(Arc::clone(&printer))),
     })?;
     for notice in work.notices.iter() {
         printer.say("…", notice);
     }
+    work.load("startup").await?;
     let tidying = Tidying::begin(&values, surroundings);
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
     // Large, and made once.
@@ -243,10 +253,12 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         approver: Some(Arc::new(approver)),
         person: Some(Arc::new(inquiries.clone())),
         listeners: vec![rpc::listener(&out, &asked)],
+        screen: Arc::new(screen::Pipe::new(&out)),
     })?;
     for notice in work.notices.iter() {
         eprintln!("mica: {notice}");
     }
+    work.load("startup").await?;
     let tidying = Tidying::begin(&values, surroundings);
     let asked = (asked, inquiries);
     let served = rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, asked).await;

@@ -1,7 +1,7 @@
 //! What a domain is made from, so that it can be made again for another model.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use anyhow::{Context as _, Result};
 use mica_agent::ToolSpec;
@@ -24,6 +24,8 @@ pub struct Makes {
     workspace: Workspace,
     /// What every pack can do here, besides what it brings itself.
     equipment: Vec<Capability>,
+    /// What extensions bring. It changes when they are loaded anew.
+    brought: RwLock<Vec<Capability>>,
     facts: Facts,
     instructions: Instructions,
     /// What the pack of Micro Integrator projects can do here.
@@ -58,6 +60,7 @@ impl Makes {
         Ok(Self {
             workspace,
             equipment,
+            brought: RwLock::default(),
             facts,
             instructions,
             mi: Arc::new(mi),
@@ -75,7 +78,8 @@ impl Makes {
         let sight = if choice.model.images { Sight::Sees } else { Sight::Blind };
         let (facts, instructions) = (self.facts.clone(), self.instructions.clone());
         let code = CodePack::new(&self.workspace, sight, facts.clone(), instructions.clone())
-            .with(self.equipment.clone());
+            .with(self.equipment.clone())
+            .with(self.brought());
         let mut packs = Packs::default().with(Arc::new(code));
         // Most folders are none of its own, and then it is not made.
         let is_mi = || *self.is_mi.get_or_init(|| MiPack::claims(&self.facts.folder).is_some());
@@ -84,6 +88,7 @@ impl Makes {
             let mi = mi
                 .with(self.mi.capabilities(&self.workspace))
                 .with(self.equipment.clone())
+                .with(self.brought())
                 .with_second_opinion(self.mi.second_opinion().cloned());
             packs = packs.with(Arc::new(mi));
         }
@@ -95,6 +100,15 @@ impl Makes {
     pub fn equipped(mut self, equipment: Vec<Capability>) -> Self {
         self.equipment = equipment;
         self
+    }
+
+    /// With what extensions bring now, in place of what they brought before. Answers what that was.
+    pub fn bring(&self, brought: Vec<Capability>) -> Vec<Capability> {
+        std::mem::replace(&mut *self.brought.write().unwrap_or_else(PoisonError::into_inner), brought)
+    }
+
+    fn brought(&self) -> Vec<Capability> {
+        self.brought.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What the pack of Micro Integrator projects can do here.
@@ -112,6 +126,7 @@ impl Makes {
         Self {
             workspace,
             equipment,
+            brought: RwLock::new(self.brought()),
             facts: self.facts.clone(),
             instructions: self.instructions.clone(),
             mi: Arc::clone(&self.mi),

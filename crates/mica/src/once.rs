@@ -6,15 +6,18 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use mica_agent::{Decision, Decisions, Hooks, Listener, Outcome, Preview};
 use mica_ai::Message;
+use serde_json::json;
 
 use crate::cli::{Output, RunFlags};
 use crate::config::Values;
+use crate::equipment::extensions::screen::Errors;
 use crate::exit::Exit;
 use crate::interactive::for_person;
 use crate::questions::Unwatched;
 use crate::render::json::{JsonLines, Summary};
 use crate::render::question;
 use crate::render::text::{Audience, TextPrinter};
+use crate::saying::Said;
 use crate::surroundings::Surroundings;
 use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
@@ -40,7 +43,15 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     let listeners = listener.into_iter().collect();
     // A run that is kept waits for somebody who answers. One that is not kept cannot.
     let approver = flags.no_session.then(|| Arc::new(Unwatched) as Arc<dyn Hooks>);
-    let work = Work::begin(Parts { values, flags, surroundings, approver, person: None, listeners })?;
+    let work = Work::begin(Parts {
+        values,
+        flags,
+        surroundings,
+        approver,
+        person: None,
+        listeners,
+        screen: Arc::new(Errors),
+    })?;
     for notice in work.notices.iter() {
         eprintln!("mica: {notice}");
     }
@@ -50,21 +61,29 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         match (waiting, prompt) {
             (None, None) => bail!("there is nothing to do: give a prompt with -p"),
             // Something new to say: what the last run waited for is answered as left behind.
-            (_, Some(prompt)) => work.prompt(&prompt).await,
+            (_, Some(prompt)) => work.say(&prompt).await,
             // The run that waited goes on: what the rules allow now is allowed, the rest is asked again.
             (Some(waiting), None) => {
                 let answers =
                     waiting.asks.iter().map(|_| if flags.yes { Decision::Allow } else { refused() });
-                work.resume_waiting(Decisions::to(&waiting.asks, answers)).await
+                work.resume_waiting(Decisions::to(&waiting.asks, answers)).await.map(Said::Ran)
             }
         }
     };
+    work.load("startup").await?;
     let tidying = Tidying::begin(values, surroundings);
     tokio::pin!(running);
-    let outcome = loop {
+    let said = loop {
         tokio::select! {
-            outcome = &mut running => break outcome?,
+            said = &mut running => break said?,
             _ = tokio::signal::ctrl_c() => work.agent.abort(),
+        }
+    };
+    let outcome = match said {
+        Said::Ran(outcome) => unasked(&work, outcome).await?,
+        other => {
+            work.close().await;
+            return Ok(told(other, output, &lines));
         }
     };
     for task in work.close().await {
@@ -94,6 +113,32 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     }
     tidying.end().await;
     Ok(Exit::from(&outcome))
+}
+
+/// Goes on with what extensions want runs to begin with.
+async fn unasked(work: &Work, mut outcome: Outcome) -> Result<Outcome> {
+    while matches!(outcome, Outcome::Completed) {
+        let Some(next) = work.prompt_unasked().await else { break };
+        outcome = next?;
+    }
+    Ok(outcome)
+}
+
+/// Tells what came of something that was not for the model.
+#[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
+fn told(said: Said, output: Output, lines: &JsonLines) -> Exit {
+    let (outcome, text) = match said {
+        Said::Refused(reason) => ("refused", Some(reason)),
+        Said::Handled(shown) => ("handled", shown),
+        Said::Ran(_) => ("completed", None),
+    };
+    match (output, text) {
+        (Output::Json | Output::StreamJson, text) => lines.line(&json!({ "outcome": outcome, "text": text })),
+        (Output::Text, Some(text)) if outcome == "refused" => eprintln!("mica: {text}"),
+        (Output::Text, Some(text)) => println!("{text}"),
+        (Output::Text, None) => {}
+    }
+    if outcome == "refused" { Exit::Error } else { Exit::Done }
 }
 
 fn refused() -> Decision {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
-use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
+use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Proposal};
 use mica_domain::editor;
 use mica_policy::mode::Mode;
 use mica_session::entry::Body;
@@ -25,6 +25,7 @@ use crate::inquiries::Inquiries;
 use crate::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::json::JsonLines;
+use crate::saying::Said;
 use crate::surroundings::Surroundings;
 use crate::switching;
 use crate::work::Work;
@@ -360,7 +361,7 @@ pub async fn serve(
     (asked, inquiries): (Asked, Inquiries),
 ) -> Result<()> {
     let mut lines = BufReader::new(input).lines();
-    let (ended, mut outcomes) = mpsc::channel::<(Value, Result<Outcome>)>(4);
+    let (ended, mut outcomes) = mpsc::channel::<(Value, Result<Said>)>(4);
     let mut desk =
         Desk { work, surroundings, out, ended, asked, asking: Asking::default(), inquiries, running: false };
     let mut reading = true;
@@ -388,7 +389,7 @@ pub async fn serve(
             Some((id, outcome)) = outcomes.recv() => {
                 desk.running = false;
                 desk.asking.forget(&desk.asked);
-                desk.answer(&id, outcome.map(|outcome| json!(outcome)));
+                desk.answer(&id, outcome.map(|said| told(&said)));
                 if !reading {
                     return Ok(());
                 }
@@ -402,7 +403,7 @@ struct Desk<'a> {
     work: &'a Work,
     surroundings: &'a Surroundings,
     out: &'a JsonLines,
-    ended: mpsc::Sender<(Value, Result<Outcome>)>,
+    ended: mpsc::Sender<(Value, Result<Said>)>,
     asked: Asked,
     asking: Asking,
     inquiries: Inquiries,
@@ -425,11 +426,11 @@ impl Desk<'_> {
             }
             Method::Prompt { text, context, id } => {
                 let (work, here) = (work.clone(), context.unwrap_or_default().into());
-                return self.start(id, async move { work.prompt_from(&text, &here).await });
+                return self.start(id, async move { work.say_from(&text, &here).await });
             }
             Method::Resume { decisions, id } => {
                 let (work, answers) = (work.clone(), Decisions(decisions));
-                return self.start(id, async move { work.resume_waiting(answers).await });
+                return self.start(id, async move { work.resume_waiting(answers).await.map(Said::Ran) });
             }
             Method::Steer { text, context, id } => (id, self.say(context, || work.agent.steer(text))),
             Method::FollowUp { text, context, id } => (id, self.say(context, || work.agent.follow_up(text))),
@@ -499,7 +500,7 @@ impl Desk<'_> {
     }
 
     /// Runs in a task of its own. The answer comes when the run ends.
-    fn start(&mut self, id: Value, running: impl Future<Output = Result<Outcome>> + Send + 'static) {
+    fn start(&mut self, id: Value, running: impl Future<Output = Result<Said>> + Send + 'static) {
         self.running = true;
         let ended = self.ended.clone();
         tokio::spawn(async move {
@@ -594,6 +595,15 @@ impl Desk<'_> {
         let session = self.keeper()?.session();
         let fork = sessions::fork(&sessions::folder(self.surroundings), &session, entry)?;
         Ok(json!({ "session": fork.header().id }))
+    }
+}
+
+/// What came of a prompt.
+fn told(said: &Said) -> Value {
+    match said {
+        Said::Ran(outcome) => json!(outcome),
+        Said::Handled(text) => json!({ "outcome": "handled", "text": text }),
+        Said::Refused(reason) => json!({ "outcome": "refused", "reason": reason }),
     }
 }
 

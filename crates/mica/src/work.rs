@@ -1,14 +1,19 @@
 //! Puts an agent together: a model, a domain, a session, and everyone who has a say.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use mica_agent::{Agent, Context, Decisions, Hooks, Listener, Outcome, Settings, ToolSpec};
+use mica_ai::id::MessageId;
 use mica_ai::usage::Usd;
+use mica_ai::{Content, User};
 use mica_context::spill::SpillLimits;
 use mica_context::{Clock, SpillFolder, WindowKeeper};
 use mica_domain::DomainHooks;
+use mica_ext::Moment;
+use mica_ext::mcp::Servers;
 use mica_policy::FileGate;
 use mica_policy::budget::{Budget, Limits, Meter};
 use mica_policy::mode::{ModeSwitch, ModeTable};
@@ -22,7 +27,13 @@ use crate::approvals::project::ProjectFile;
 use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions, undo};
-use crate::config::Values;
+use crate::config::{Values, project};
+use crate::equipment::extensions::Loading;
+use crate::equipment::extensions::added::Added;
+use crate::equipment::extensions::screen::Screen;
+use crate::equipment::extensions::store::Store;
+use crate::equipment::extensions::world::{Around, Commands, Given};
+use crate::equipment::mcp;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
 use crate::equipment::scratch::Scratch;
@@ -72,6 +83,14 @@ pub struct Work {
     _scratch: Arc<Scratch>,
     /// What takes its changes back.
     pub(crate) undoing: Undoing,
+    /// Its extensions.
+    pub(crate) loading: Arc<Loading>,
+    /// What they add to prompts.
+    added: Arc<Added>,
+    /// The tools that are there without any extension.
+    pub(crate) own_tools: Arc<BTreeSet<String>>,
+    /// Servers of the Model Context Protocol.
+    mcp: Servers,
 }
 
 /// What an agent is put together from.
@@ -88,6 +107,8 @@ pub struct Parts<'a> {
     pub person: Option<Arc<dyn Person>>,
     /// Who is told.
     pub listeners: Vec<Arc<dyn Listener>>,
+    /// What extensions show people.
+    pub screen: Arc<dyn Screen>,
 }
 
 impl Work {
@@ -97,11 +118,12 @@ impl Work {
     /// Settings that do not fit, a model nobody serves, a session that cannot be opened.
     #[allow(clippy::disallowed_methods, reason = "the binary hands the clock over")]
     pub fn begin(parts: Parts<'_>) -> Result<Self> {
-        let Parts { values, flags, surroundings, approver, person, listeners } = parts;
+        let Parts { values, flags, surroundings, approver, person, listeners, screen } = parts;
         let reach = Reach::find(values, flags, surroundings)?;
         let keeper = session(flags, surroundings)?.map(Keeper::new);
         let Outset { choice, effort, mode, mut notices } =
             Outset::find(values, flags, &reach, keeper.as_ref())?;
+        notices.extend(project::unused(surroundings));
         let means = reach::means(values, surroundings)?;
         let provider = means.provider(&choice);
         let clock: Clock = Arc::new(std::time::SystemTime::now);
@@ -129,7 +151,8 @@ impl Work {
 
         let approvals = KeptApprovals::open(keeper.as_ref(), ProjectFile::of(surroundings), &mut notices);
         let modes = Arc::new(KeptMode { switch: mode.clone(), keeper: keeper.clone() });
-        let people = Arc::new(People::new(modes, keeper.as_ref(), person, &workspace, plans.as_deref())?);
+        let people =
+            Arc::new(People::new(modes, keeper.as_ref(), person.clone(), &workspace, plans.as_deref())?);
         let outfit = Outfit {
             workspace: &workspace,
             values,
@@ -153,8 +176,23 @@ impl Work {
             anew,
             tasks,
             listeners: hearing,
-            ..
+            ground,
+            commands,
+            web,
+            factories,
+            mcp: servers,
         } = equipment;
+        let around = Arc::new(Around::new(Given {
+            folder: surroundings.folder.clone(),
+            screen,
+            person,
+            keeper: keeper.clone(),
+            commands: Commands { ground, gate: commands, workspace: workspace.clone() },
+            web,
+            store: Store::new(surroundings.data.join("extensions")),
+        }));
+        let loading = Arc::new(Loading::new(around, factories));
+        let added = Arc::<Added>::default();
         let shared = Shared {
             mode: mode.clone(),
             modes: exceptions.into_iter().fold(ModeTable::builtin(), ModeTable::except),
@@ -167,6 +205,8 @@ impl Work {
             people: Arc::clone(&people),
             limits: limits(values),
             meter: Meter::default(),
+            added: Arc::clone(&added),
+            mcp: servers.clone(),
             redaction: Redaction::new(&surroundings.folder),
             clock,
         };
@@ -189,6 +229,10 @@ impl Work {
             context.messages = window::restore(&keeper.session().live()?);
         }
 
+        let own_tools = context.tools.iter().cloned().chain(context.tools.behind());
+        let own_tools = own_tools.map(|tool| tool.spec().name.clone()).collect();
+        loading.around.told(&context);
+
         let budget = Budget::new(shared.limits.clone(), shared.polls.clone()).metered(shared.meter.clone());
         let hooks = shared.hooks(Own {
             domain: Arc::clone(&domain),
@@ -197,14 +241,18 @@ impl Work {
             keeper: keeper.clone(),
             spill,
             budgets: vec![Arc::new(budget)],
+            extensions: vec![Arc::new(loading.extensions.clone()), Arc::clone(&loading.around.steering) as _],
             window: Arc::clone(&window),
             plan_folder: people.plan_folder(),
         });
         let agent = Agent::new(context, hooks);
+        loading.around.begins(&agent);
         if let Some(keeper) = &keeper {
             agent.listen(Arc::new(keeper.clone()));
         }
         agent.listen(Arc::new(undoing.clone()));
+        agent.listen(Arc::clone(&loading.around) as Arc<dyn Listener>);
+        agent.listen(Arc::new(loading.extensions.clone()));
         for listener in listeners.into_iter().chain(hearing) {
             agent.listen(listener);
         }
@@ -217,6 +265,8 @@ impl Work {
             keeper: keeper.clone(),
             approver,
             gates: equipped,
+            extensions: loading.extensions.clone(),
+            steering: Arc::clone(&loading.around.steering),
             anew,
             settings: plain,
             relay: agent.relay(),
@@ -237,6 +287,10 @@ impl Work {
             tasks,
             _scratch: Arc::new(scratch),
             undoing,
+            loading,
+            added,
+            own_tools: Arc::new(own_tools),
+            mcp: servers,
         })
     }
 
@@ -253,9 +307,25 @@ impl Work {
     /// # Errors
     /// As [`Work::prompt`].
     pub async fn prompt_from(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Outcome> {
+        let mut content = vec![Content::text(text)];
+        content.extend(self.loading.around.person_speaks());
         self.domain.message(here);
+        self.begin_run(text, content).await
+    }
+
+    /// Runs from what an extension said. `None`: none has something for a run to begin with.
+    ///
+    /// # Errors
+    /// As [`Work::prompt`].
+    pub async fn prompt_unasked(&self) -> Option<Result<Outcome>> {
+        let content = self.loading.around.next_run()?;
+        Some(self.begin_run("", content).await)
+    }
+
+    async fn begin_run(&self, text: &str, content: Vec<Content>) -> Result<Outcome> {
+        self.added.set(self.extensions().before_run(text).await);
         self.undoing.begins(self.session_id().as_deref(), text);
-        let outcome = self.agent.prompt(text).await?;
+        let outcome = self.agent.prompt(User { id: MessageId::fresh(), content }).await?;
         self.ended(outcome).await
     }
 
@@ -286,7 +356,10 @@ impl Work {
 
     /// Ends what works in the background, and waits a moment for it. Answers what did not end.
     pub async fn close(&self) -> Vec<String> {
-        self.tasks.close(CLOSING).await.iter().map(ToString::to_string).collect()
+        self.extensions().tell(&Moment::SessionShutdown { reason: "quit" }).await;
+        self.extensions().exchange(Vec::new());
+        let (tasks, servers) = tokio::join!(self.tasks.close(CLOSING), self.mcp.close(mcp::CLOSING));
+        tasks.iter().map(ToString::to_string).chain(servers).collect()
     }
 
     async fn ended(&self, outcome: Outcome) -> Result<Outcome> {

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::Run;
 use crate::event::EventKind;
 use crate::guard;
-use crate::hooks::{Record, Recovery};
+use crate::hooks::{Point, Record, Recovery};
 use crate::outcome::RunError;
 
 /// How often one turn may be asked again after a hook did something about its failure.
@@ -32,8 +32,7 @@ impl Run<'_> {
     ) -> Result<Result<Assistant, AiError>, RunError> {
         // The request is put together while the turn is being recorded, and leaves when it is: waiting for a disk
         // takes about as long as copying and marking a long conversation.
-        let (opened, request) =
-            futures::join!(self.record(Record::TurnOpen), async { self.request(closing) });
+        let (opened, request) = futures::join!(self.record(Record::TurnOpen), self.request(closing, cut));
         opened?;
         let mut request = request?;
         let mut recoveries = 0;
@@ -56,16 +55,28 @@ impl Run<'_> {
             recoveries += 1;
             let text = format!("{error}. Asking again.");
             self.events.tell(EventKind::Notice { text }).await;
-            request = self.request(closing)?;
+            request = self.request(closing, cut).await?;
         }
     }
 
     /// The request as it will be sent.
-    fn request(&self, closing: bool) -> Result<Arc<Request>, RunError> {
+    async fn request(&self, closing: bool, cut: &CancellationToken) -> Result<Arc<Request>, RunError> {
         let mut request = self.cx.request();
         if closing {
             // The tools stay in the request, so that the cached prefix holds.
             request.tool_choice = ToolChoice::None;
+        }
+        if self.hooks.says(Point::Transform) {
+            let transforming = async { self.hooks.transform(&mut request.messages, self.cx).await };
+            let changes = tokio::select! {
+                biased;
+                // What is cut is not sent, whatever it says.
+                () = cut.cancelled() => Vec::new(),
+                changes = guard::hook("transform", transforming) => changes?,
+            };
+            for change in changes {
+                self.events.tell(EventKind::Window { change }).await;
+            }
         }
         catch_unwind(AssertUnwindSafe(|| self.hooks.shape(&mut request, self.cx)))
             .map_err(|panic| RunError::Hook { hook: "shape".to_owned(), message: guard::words(&*panic) })?;

@@ -17,8 +17,9 @@ use mica_tools::deferred;
 use tokio::sync::watch;
 
 use super::config::ServerConfig;
+use super::error::McpError;
 use super::given::Given;
-use super::known::KnownTool;
+use super::known::{Known, KnownTool};
 use super::names;
 use super::prompts::PromptCommand;
 use super::resources::{LIST, ListResources, READ, ReadResource};
@@ -26,7 +27,7 @@ use super::server::{Server, Standing};
 use super::tool;
 use super::words::{clean, line};
 use crate::concern::{Command, Failure, Typed};
-use crate::registry::Registry;
+use crate::registry::{Factory, Registry};
 
 /// Characters of what a server says about its use that ride with the list of its tools.
 const INSTRUCTIONS: usize = 600;
@@ -92,7 +93,27 @@ impl Inner {
     }
 }
 
+impl Default for Servers {
+    /// None.
+    fn default() -> Self {
+        Self::of(Vec::new(), Settings::default(), watch::channel(0).0, Duration::ZERO)
+    }
+}
+
 impl Servers {
+    fn of(servers: Vec<Server>, settings: Settings, news: watch::Sender<u64>, patience: Duration) -> Self {
+        let inner = Inner {
+            servers,
+            settings,
+            shelf: Shelf::default(),
+            news,
+            state: Mutex::default(),
+            begun: AtomicBool::new(false),
+            patience,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
     /// Those of these that are to be used. Nothing is started; what is known is read.
     pub fn new(configs: Vec<ServerConfig>, given: &Given, settings: Settings) -> Self {
         let (news, _) = watch::channel(0);
@@ -101,16 +122,7 @@ impl Servers {
             .filter(|config| !config.disabled)
             .map(|config| Server::new(config, given.clone(), news.clone()))
             .collect();
-        let inner = Inner {
-            servers,
-            settings,
-            shelf: Shelf::default(),
-            news,
-            state: Mutex::default(),
-            begun: AtomicBool::new(false),
-            patience: given.patience.first,
-        };
-        let servers = Self { inner: Arc::new(inner) };
+        let servers = Self::of(servers, settings, news, given.patience.first);
         servers.choose();
         servers.sync();
         servers
@@ -268,19 +280,14 @@ impl Servers {
         self.inner.servers.iter().enumerate().map(section).collect()
     }
 
-    /// What people can type about them.
-    pub fn registry(&self) -> Registry {
-        let mut registry = Registry::default();
-        if self.is_empty() {
-            return registry;
-        }
-        registry.commands.push(Arc::new(StatusCommand { servers: self.clone() }));
-        for server in self.iter() {
-            for prompt in server.known().iter().flat_map(|known| known.prompts.clone()) {
-                registry.commands.push(Arc::new(PromptCommand::new(server, prompt)));
-            }
-        }
-        registry
+    /// Starts each, side by side, and looks at its lists. Answers how long that took.
+    pub async fn look(&self) -> BTreeMap<String, Result<(Arc<Known>, Duration), McpError>> {
+        let looks = self.iter().map(|server| async move {
+            let began = tokio::time::Instant::now();
+            let looked = server.look().await.map(|known| (known, began.elapsed()));
+            (server.config().name.clone(), looked)
+        });
+        futures::future::join_all(looks).await.into_iter().collect()
     }
 
     /// How each stands, in a line.
@@ -298,6 +305,24 @@ impl Servers {
             .filter(|(_, ended)| !ended)
             .map(|(server, _)| format!("the MCP server {}", server.config().name))
             .collect()
+    }
+}
+
+#[async_trait]
+impl Factory for Servers {
+    fn name(&self) -> &str {
+        "mcp"
+    }
+
+    /// What people can type about them.
+    async fn register(&self, registry: &mut Registry) -> Result<(), Failure> {
+        registry.commands.push(Arc::new(StatusCommand { servers: self.clone() }));
+        for server in self.iter() {
+            for prompt in server.known().iter().flat_map(|known| known.prompts.clone()) {
+                registry.commands.push(Arc::new(PromptCommand::new(server, prompt)));
+            }
+        }
+        Ok(())
     }
 }
 

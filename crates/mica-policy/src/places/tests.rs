@@ -108,6 +108,16 @@ fn guarded_in_any_spelling() {
     ] {
         assert_eq!(places.is_guarded(path), guarded, "{path:?}");
     }
+    for path in [".mica/extensions/a.ts", ".Mica/Extensions/a/index.ts"] {
+        assert!(places.is_guarded(path) && places.is_taught(path), "{path:?}");
+    }
+    for path in [".mica", ".mica/config.toml", "extensions/a.ts", ".mica/extensions.toml", ".git/extensions"]
+    {
+        assert!(!places.is_taught(path), "{path:?}");
+    }
+    for name in &places.taught {
+        assert!(places.is_guarded(name), "{name} is taught and not guarded");
+    }
     assert!(places.is_watched("sub/AGENTS.md") && places.is_watched(".VSCode/tasks.json"));
     assert!(!places.is_watched("agents/a.md"));
 }

@@ -68,7 +68,7 @@ impl Given {
     }
 
     /// The rule that denies a command.
-    pub(super) fn denies(&self, judged: &Judgement) -> Option<&str> {
+    pub fn denies(&self, judged: &Judgement) -> Option<&str> {
         let fits = |wanted: &[String]| judged.parts.iter().any(|part| has(&words(&part.command), wanted));
         self.denied.iter().find(|(_, words)| fits(words)).map(|(text, _)| text.as_str())
     }

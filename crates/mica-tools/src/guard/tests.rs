@@ -136,6 +136,10 @@ async fn secrets_are_neither_written_nor_edited() {
     assert!(!desk.path(".git/hooks/post-checkout").exists() && !desk.path(".ENV").exists());
     call(&write, json!({"path": ".gitignore", "content": "target\n"})).await.unwrap();
     call(&write, json!({"path": "credentials/store.rs", "content": "// x\n"})).await.unwrap();
+    // It counts only once the user trusts it.
+    call(&write, json!({"path": ".mica/extensions/a.ts", "content": "export default () => {};\n"}))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]

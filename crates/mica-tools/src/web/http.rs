@@ -50,11 +50,13 @@ pub(super) struct Asking {
     pub(super) headers: HeaderMap,
     /// A body makes it a POST.
     pub(super) body: Option<String>,
+    /// Another method.
+    pub(super) method: Option<Method>,
 }
 
 /// Whose word an address is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
+pub(super) enum Whose {
     /// A model's, or a page's: where it leads is judged.
     Foreign,
     /// The settings': it may be anywhere.
@@ -116,7 +118,8 @@ impl Web {
     pub async fn text_at(&self, address: &str, cancel: &CancellationToken) -> Result<String, WebError> {
         let address = Address::parse(address)?;
         let host = address.host().to_owned();
-        let answer = self.ask(Asking { address, headers: HeaderMap::new(), body: None }, cancel).await?;
+        let answer =
+            self.ask(Asking { address, headers: HeaderMap::new(), body: None, method: None }, cancel).await?;
         if !answer.status.is_success() {
             let reason = "nothing is there".to_owned();
             return Err(WebError::Refused { service: host, status: answer.status.as_u16(), reason });
@@ -128,7 +131,7 @@ impl Web {
         Ok(String::from_utf8_lossy(&answer.body).into_owned())
     }
 
-    async fn within<T>(
+    pub(super) async fn within<T>(
         &self,
         host: &str,
         cancel: &CancellationToken,
@@ -147,7 +150,7 @@ impl Web {
         for _ in 0..=self.limits.redirects {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, reqwest::header::HeaderValue::from_static(ACCEPTED));
-            let asking = Asking { address: address.clone(), headers, body: None };
+            let asking = Asking { address: address.clone(), headers, body: None, method: None };
             let mut response = self.send(&asking, Whose::Foreign).await?;
             let Some(there) = redirect(&response, &address)? else {
                 let most = if response.status().is_success() {
@@ -165,8 +168,8 @@ impl Web {
         Err(WebError::Circle { host: address.host().to_owned(), most: self.limits.redirects })
     }
 
-    async fn send(&self, asking: &Asking, whose: Whose) -> Result<reqwest::Response, WebError> {
-        let Asking { address, headers, body } = asking;
+    pub(super) async fn send(&self, asking: &Asking, whose: Whose) -> Result<reqwest::Response, WebError> {
+        let Asking { address, headers, body, method } = asking;
         let host = address.host();
         let proxy = self.proxies.of(address);
         let pinned = match (whose, proxy) {
@@ -180,7 +183,8 @@ impl Web {
         };
         tracing::debug!(address = %address.shown(), ?pinned, "asking");
         let client = client(proxy, pinned.clone()).map_err(|error| broken(host, &error))?;
-        let method = if body.is_some() { Method::POST } else { Method::GET };
+        let usual = if body.is_some() { Method::POST } else { Method::GET };
+        let method = method.clone().unwrap_or(usual);
         let mut request = client.request(method, address.url().clone());
         if let Some(body) = body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
@@ -196,7 +200,7 @@ impl Web {
         Ok(response)
     }
 
-    async fn answer(
+    pub(super) async fn answer(
         &self,
         response: &mut reqwest::Response,
         address: Address,

@@ -1,45 +1,68 @@
-//! Trust in a project's own settings: given once for what they are now, and gone when they change.
+//! What the user said about things that a project brings: kept for exactly what they were then.
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use sha2::{Digest, Sha256};
 
 use crate::surroundings::Surroundings;
 
-/// Whether settings with this text are trusted.
-pub fn is_trusted(surroundings: &Surroundings, text: &str) -> bool {
-    marker(surroundings, text).exists()
+/// What was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It may be used.
+    Trusted,
+    /// It may not, and the user is not asked again.
+    Declined,
 }
 
-/// Trusts settings with this text.
+impl Answer {
+    /// The folder of its marks, beside the user's settings.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Trusted => "trusted",
+            Self::Declined => "declined",
+        }
+    }
+}
+
+/// What was said about what has this digest.
+pub fn answer(surroundings: &Surroundings, digest: &str) -> Option<Answer> {
+    [Answer::Trusted, Answer::Declined]
+        .into_iter()
+        .find(|answer| mark(surroundings, *answer, digest).exists())
+}
+
+/// Keeps what was said. `whose` is for people who look into the folder.
 ///
 /// # Errors
 /// When the mark cannot be written.
 #[allow(clippy::disallowed_methods, reason = "the trust store is this module's own")]
-pub fn trust(surroundings: &Surroundings, text: &str, whose: &str) -> Result<()> {
-    let marker = marker(surroundings, text);
-    let folder = marker.parent().context("a marker is in a folder")?;
+pub fn keep(surroundings: &Surroundings, digest: &str, answer: Answer, whose: &str) -> Result<()> {
+    forget(surroundings, digest)?;
+    let mark = mark(surroundings, answer, digest);
+    let folder = mark.parent().context("a mark is in a folder")?;
     std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-    std::fs::write(&marker, whose).with_context(|| format!("{} cannot be written", marker.display()))
+    std::fs::write(&mark, whose).with_context(|| format!("{} cannot be written", mark.display()))
 }
 
-/// Takes trust back.
+/// Forgets what was said. Answers whether it was trusted.
 ///
 /// # Errors
-/// When the mark cannot be removed.
-pub fn revoke(surroundings: &Surroundings, text: &str) -> Result<bool> {
-    let marker = marker(surroundings, text);
-    match std::fs::remove_file(&marker) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error).with_context(|| format!("{} cannot be removed", marker.display())),
+/// When a mark cannot be removed.
+pub fn forget(surroundings: &Surroundings, digest: &str) -> Result<bool> {
+    let mut was = false;
+    for answer in [Answer::Trusted, Answer::Declined] {
+        let mark = mark(surroundings, answer, digest);
+        match std::fs::remove_file(&mark) {
+            Ok(()) => was |= answer == Answer::Trusted,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).with_context(|| format!("{} cannot be removed", mark.display())),
+        }
     }
+    Ok(was)
 }
 
-/// One file for each trusted content, named by its digest: no list to corrupt, and two programs can write at once.
-fn marker(surroundings: &Surroundings, text: &str) -> PathBuf {
-    let digest = Sha256::digest(text.as_bytes());
-    let name: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    surroundings.config.join("trusted").join(name)
+/// One file for each content, named by its digest: no list to corrupt, and two programs can write at once.
+fn mark(surroundings: &Surroundings, answer: Answer, digest: &str) -> PathBuf {
+    surroundings.config.join(answer.folder()).join(digest)
 }

@@ -68,6 +68,11 @@ impl People {
         Ok(Self { todos, planning, person, folder })
     }
 
+    /// Who can be asked.
+    pub fn person(&self) -> Arc<dyn Person> {
+        Arc::clone(&self.person)
+    }
+
     /// The tools, and who has a say about them.
     pub(super) fn part(&self) -> Part {
         let list = TodoWrite::new(&self.todos);

@@ -25,11 +25,11 @@ use crate::commands::rules;
 use crate::config::{ShellValues, Values};
 use crate::surroundings::Surroundings;
 
-/// Puts it together.
+/// Puts it together, and says who judges commands.
 ///
 /// # Errors
 /// Settings that do not fit.
-pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks, ground: &Arc<Here>) -> Result<Part> {
+pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks, ground: &Arc<Here>) -> Result<(Part, ShellGate)> {
     let Outfit { workspace, values, flags, surroundings, mode, .. } = outfit;
     let settings = settings(&values.shell)?;
     let ground = Arc::clone(ground);
@@ -62,7 +62,8 @@ pub(super) fn equip(outfit: &Outfit<'_>, tasks: &Tasks, ground: &Arc<Here>) -> R
     });
     let listeners: Vec<Arc<dyn Listener>> =
         vec![Arc::new(Foresight { ground: Arc::clone(&confined.ground) })];
-    Ok(Part { capabilities, hooks: vec![Arc::new(confined), Arc::new(gate)], anew: Some(anew), listeners })
+    let hooks: Vec<Arc<dyn Hooks>> = vec![Arc::new(confined), Arc::new(gate.clone())];
+    Ok((Part { capabilities, hooks, anew: Some(anew), listeners, ..Part::default() }, gate))
 }
 
 /// The sandbox of this machine, for all that run programs.

@@ -18,6 +18,7 @@ use async_trait::async_trait;
 use mica_agent::{Agent, Context, Event, EventKind, Hooks, Listener, Relay, Settings, ToolError};
 use mica_ai::Message;
 use mica_domain::{Capability, DomainHooks, Page};
+use mica_ext::Extensions;
 use mica_policy::budget::{Budget, Limits};
 use mica_policy::mode::{Cell, Exception, Mode};
 use mica_policy::rules::Headless;
@@ -27,11 +28,12 @@ use mica_tools::subagent::{NAME, Place, Profile, Profiles, Subagent, Subagents, 
 
 use crate::assembly::{self, Own, Shared};
 use crate::config::Values;
+use crate::equipment::extensions::world::Steering;
 use crate::equipment::{Anew, Equipment, Fresh};
 use crate::keeping::Keeper;
 use crate::makes::Makes;
 use crate::switching::Models;
-use asking::{Asking, GateOnly, Waiting};
+use asking::{Asking, GateOnly, GuardsOnly, Waiting};
 use links::Link;
 use news::News;
 use unkept::Unkept;
@@ -68,6 +70,10 @@ pub struct Base {
     pub approver: Option<Arc<dyn Hooks>>,
     /// Gates that hold for all.
     pub gates: Vec<Arc<dyn Hooks>>,
+    /// Whose guards hold for them, too.
+    pub extensions: Extensions,
+    /// What extensions turned off is off for them, too.
+    pub steering: Arc<Steering>,
     /// How their equipment is made.
     pub anew: Vec<Anew>,
     /// Settings of every request.
@@ -213,6 +219,7 @@ impl Crew {
         let hooks = base.shared.hooks(Own {
             domain,
             equipment,
+            extensions: vec![Arc::new(GuardsOnly(base.extensions.clone())), Arc::clone(&base.steering) as _],
             approvers,
             keeper: keeper.clone(),
             spill,

@@ -17,12 +17,16 @@ use super::{Fresh, Part};
 use crate::config::{Values, WebValues};
 use crate::surroundings::Surroundings;
 
-/// What the settings say of the web. What a person should know about it goes to `notices`.
+/// What the settings say of the web, and the way there. What a person should know about it goes to `notices`.
 ///
 /// # Errors
 /// Settings that are wrong, with what to do about it.
 #[allow(clippy::disallowed_methods, reason = "the binary hands the clock over")]
-pub(super) fn equip(values: &Values, surroundings: &Surroundings, notices: &mut Vec<String>) -> Result<Part> {
+pub(super) fn equip(
+    values: &Values,
+    surroundings: &Surroundings,
+    notices: &mut Vec<String>,
+) -> Result<(Part, Web)> {
     let mut part = Part::default();
     let settings = &values.web;
     let hosts = settings.private_hosts.iter().map(|host| host.parse::<Host>());
@@ -42,12 +46,12 @@ pub(super) fn equip(values: &Values, surroundings: &Surroundings, notices: &mut 
         tools.push(Arc::new(WebSearch::new(provider, WebLimits::default())));
     }
     if !tools.is_empty() {
-        let web = Capability::new(Page::Global, "Read the web", tools);
-        part.capabilities.push(web.clone());
+        let pages = Capability::new(Page::Global, "Read the web", tools);
+        part.capabilities.push(pages.clone());
         // Pages are the same for everybody.
-        part.anew = Some(Arc::new(move |_| Fresh { capabilities: vec![web.clone()], hooks: Vec::new() }));
+        part.anew = Some(Arc::new(move |_| Fresh { capabilities: vec![pages.clone()], hooks: Vec::new() }));
     }
-    Ok(part)
+    Ok((part, web))
 }
 
 /// Who finds pages. Nobody, unless the settings name somebody.

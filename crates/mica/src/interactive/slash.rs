@@ -93,6 +93,12 @@ pub fn is_command(line: &str) -> bool {
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
+/// Whether a command is one that an extension brings. The program's own come first.
+pub fn is_of_extension(work: &Work, command: &str) -> bool {
+    let (name, _) = split(command);
+    !COMMANDS.contains(&name) && work.extensions().commands().iter().any(|known| known.name == name)
+}
+
 const COMMANDS: [&str; 22] = [
     "help",
     "?",

@@ -94,6 +94,16 @@ impl TextPrinter {
         let _ = self.inner().note(mark, text);
     }
 
+    /// Says something that no event tells, but not into what a person types: it waits as events do.
+    pub fn aside(&self, mark: &str, text: &str) {
+        let mut inner = self.inner();
+        let _ = if inner.held.is_some() {
+            inner.tell(EventKind::Notice { text: text.to_owned() })
+        } else {
+            inner.note(mark, text)
+        };
+    }
+
     /// Asks a person about a call: not dim, because it waits for them.
     pub fn ask(&self, ask: &Ask, length: Length) {
         let mut inner = self.inner();

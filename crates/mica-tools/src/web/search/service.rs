@@ -136,7 +136,12 @@ impl Service {
             if let (Some(site), Some(members)) = (&query.site, body.as_object_mut()) {
                 members.insert("include_domains".to_owned(), json!([site]));
             }
-            return Ok(Asking { address: self.address.clone(), headers, body: Some(body.to_string()) });
+            return Ok(Asking {
+                address: self.address.clone(),
+                headers,
+                body: Some(body.to_string()),
+                method: None,
+            });
         }
         let words = match &query.site {
             Some(site) => format!("{} site:{site}", query.words),
@@ -150,7 +155,7 @@ impl Service {
             _ => pairs.append_pair("format", "json"),
         };
         drop(pairs);
-        Ok(Asking { address: Address::of(url)?, headers, body: None })
+        Ok(Asking { address: Address::of(url)?, headers, body: None, method: None })
     }
 
     fn refused(&self, status: u16, reason: impl Into<String>) -> WebError {

@@ -1,10 +1,13 @@
 //! What a subagent shares with the one that sent it when its calls are judged: gates, and the person who is asked.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use mica_agent::hooks::Gated;
-use mica_agent::{Ask, Context, Decision, Hooks, Proposal, Verdict};
+use mica_agent::hooks::{Gated, Point};
+use mica_agent::{Ask, Context, Decision, Hooks, Proposal, ToolError, ToolOutput, ToolSpec, Verdict};
+use mica_ai::message::ToolCall;
+use mica_ext::Extensions;
 use mica_policy::budget::Meter;
 use tokio::time::Instant;
 
@@ -20,6 +23,29 @@ impl Hooks for GateOnly {
 
     async fn remember(&self, ask: &Ask, proposal: &Proposal) -> Result<(), String> {
         self.0.remember(ask, proposal).await
+    }
+}
+
+/// The guards among extensions, and nothing else of them: what they add to prompts and hear of is the agent's that a person
+/// talks with.
+pub struct GuardsOnly(pub Extensions);
+
+#[async_trait]
+impl Hooks for GuardsOnly {
+    fn says(&self, at: Point) -> bool {
+        matches!(at, Point::Gate | Point::AfterCall) && self.0.says(at)
+    }
+
+    fn deadline(&self) -> Duration {
+        self.0.deadline()
+    }
+
+    async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
+        self.0.gate(gated, cx).await
+    }
+
+    async fn after_call(&self, call: &ToolCall, spec: &ToolSpec, made: &mut Result<ToolOutput, ToolError>) {
+        self.0.after_call(call, spec, made).await;
     }
 }
 

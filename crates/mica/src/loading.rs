@@ -1,0 +1,79 @@
+//! Extensions of an agent at work: loaded when it begins, and anew when somebody asks for it or a file changed.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, anyhow};
+use mica_agent::Context;
+use mica_domain::{Capability, Page};
+use mica_ext::{Moment, World as _};
+use serde_json::Value;
+
+use crate::switching::BUSY;
+use crate::work::Work;
+
+impl Work {
+    /// Loads extensions, and tells them that a session begins. The reasons are those of [`Moment::SessionStart`].
+    ///
+    /// # Errors
+    /// A run goes on, and the tools of a model do not change within one.
+    pub async fn load(&self, reason: &'static str) -> Result<()> {
+        self.loading.load().await;
+        self.bring().await?;
+        self.extensions().tell(&Moment::SessionStart { reason }).await;
+        Ok(())
+    }
+
+    /// Loads extensions anew.
+    ///
+    /// # Errors
+    /// As [`Work::load`].
+    pub async fn reload(&self) -> Result<()> {
+        if !self.loading.around.is_idle() {
+            return Err(anyhow!(
+                "a run is going on, and extensions are loaded between runs: wait for its end, or stop it"
+            ));
+        }
+        self.extensions().tell(&Moment::SessionShutdown { reason: "reload" }).await;
+        self.load("reload").await
+    }
+
+    /// Gives the model the tools that extensions bring. As long as they are the same, nothing changes for it: what a tool
+    /// does is looked up when it is called.
+    async fn bring(&self) -> Result<()> {
+        let tools = self.extensions().tools(|name| self.own_tools.contains(name));
+        let specs = |capabilities: &[Capability]| -> BTreeMap<String, (String, Value)> {
+            let tools = capabilities.iter().flat_map(|capability| &capability.tools);
+            let spec = tools.map(|tool| tool.spec());
+            spec.map(|spec| (spec.name.clone(), (spec.description.clone(), spec.schema.clone()))).collect()
+        };
+        let new = match tools {
+            none if none.is_empty() => Vec::new(),
+            some => vec![Capability::new(Page::Global, "does what extensions bring", some)],
+        };
+        let before = self.makes.bring(new.clone());
+        if specs(&before) == specs(&new) {
+            return Ok(());
+        }
+        let pack = self.makes.pack(&self.choice())?;
+        let swap = |cx: &mut Context| -> Result<()> {
+            let was = self.domain.domain();
+            self.domain.rebuild(pack);
+            let (tools, prompt) = match self.makes.texts(&self.domain, &|_| true) {
+                Ok(texts) => texts,
+                Err(error) => {
+                    self.domain.rebuild(was);
+                    self.makes.bring(before);
+                    return Err(error.context("the tools of extensions are not used"));
+                }
+            };
+            cx.tools = tools.tools;
+            cx.system = prompt.system();
+            self.loading.around.told(cx);
+            if !cx.messages.is_empty() {
+                self.window.rewritten("tools of extensions changed");
+            }
+            Ok(())
+        };
+        self.agent.with(swap).await.map_err(|_| anyhow!(BUSY))?
+    }
+}
