@@ -23,6 +23,8 @@ use super::server::Server;
 
 /// How often a server may say that it needs something else before it answers.
 const ROUNDS: usize = 8;
+/// How long it is waited to know how a server ended.
+const CLOSING: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Who asks.
 pub(super) struct Asker<'a> {
@@ -58,15 +60,24 @@ pub(super) async fn ask(
     asker: &Asker<'_>,
     request: impl Fn(Option<InputResponses>, Option<String>) -> ClientRequest,
 ) -> Result<ServerResult, McpError> {
-    let link = tokio::select! {
-        biased;
-        () = asker.cancel.cancelled() => return Err(McpError::Stopped),
-        link = server.link() => link?,
-    };
+    let mut link = linked(server, asker).await?;
     let until = Instant::now() + server.given().patience.longest_call;
     let (mut answers, mut state) = (None, None);
     for round in 0..ROUNDS {
-        match once(server, &link, asker, request(answers.take(), state.take()), until).await? {
+        let asked = request(answers.clone(), state.clone());
+        let result = match once(server, &link, asker, asked, until).await {
+            // Nothing was sent: the server had just gone. What it was asked first can be asked of the next one.
+            Err(Failed::Unsent) if round == 0 => {
+                link = linked(server, asker).await?;
+                once(server, &link, asker, request(None, None), until).await
+            }
+            done => done,
+        };
+        let result = result.map_err(|failed| match failed {
+            Failed::Unsent => died(server, &link),
+            Failed::Known(error) => error,
+        })?;
+        match result {
             ServerResult::InputRequiredResult(wants) => {
                 let wishes = wants.input_requests.unwrap_or_default();
                 if wishes.is_empty() {
@@ -89,6 +100,32 @@ pub(super) async fn ask(
         }
     }
     Err(server.strange(&format!("it wanted something else {ROUNDS} times")))
+}
+
+/// Why there is no answer.
+enum Failed {
+    /// It was not asked.
+    Unsent,
+    Known(McpError),
+}
+
+impl From<McpError> for Failed {
+    fn from(error: McpError) -> Self {
+        Self::Known(error)
+    }
+}
+
+async fn linked(server: &Server, asker: &Asker<'_>) -> Result<Arc<Link>, McpError> {
+    tokio::select! {
+        biased;
+        () = asker.cancel.cancelled() => Err(McpError::Stopped),
+        link = server.link() => link,
+    }
+}
+
+/// The connection is closed; how it ended is known a moment later.
+async fn closing(link: &Link) {
+    let _ = tokio::time::timeout(CLOSING, link.dead.cancelled()).await;
 }
 
 /// What a server wants to know before it answers.
@@ -128,7 +165,7 @@ async fn once(
     asker: &Asker<'_>,
     request: ClientRequest,
     until: Instant,
-) -> Result<ServerResult, McpError> {
+) -> Result<ServerResult, Failed> {
     let timeout = server.config().timeout;
     let (wishes, mut wished) = mpsc::channel::<Wish>(1);
     let (news, mut heard) = mpsc::channel(4);
@@ -136,9 +173,15 @@ async fn once(
     let sent = link.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
     let mut handle = tokio::select! {
         biased;
-        () = link.dead.cancelled() => return Err(died(server, link)),
-        () = asker.cancel.cancelled() => return Err(McpError::Stopped),
-        sent = sent => sent.map_err(|error| failed(server, link, &error))?,
+        () = link.dead.cancelled() => return Err(Failed::Unsent),
+        () = asker.cancel.cancelled() => return Err(McpError::Stopped.into()),
+        sent = sent => match sent {
+            Ok(handle) => handle,
+            Err(_) => {
+                closing(link).await;
+                return Err(Failed::Unsent);
+            }
+        },
     };
     let _following = link.shared.follow(handle.progress_token.clone(), news);
     let mut deadline = (Instant::now() + timeout).min(until);
@@ -156,14 +199,17 @@ async fn once(
             answer = &mut handle.rx => {
                 return match answer {
                     Ok(Ok(result)) => Ok(result),
-                    Ok(Err(error)) => Err(failed(server, link, &error)),
-                    Err(_) => Err(died(server, link)),
+                    Ok(Err(ServiceError::TransportClosed)) | Err(_) => {
+                        closing(link).await;
+                        Err(died(server, link).into())
+                    }
+                    Ok(Err(error)) => Err(failed(server, &error).into()),
                 };
             }
-            () = link.dead.cancelled() => return Err(died(server, link)),
+            () = link.dead.cancelled() => return Err(died(server, link).into()),
             () = asker.cancel.cancelled() => {
                 withdraw(server, handle, "nobody waits for it any more").await;
-                return Err(McpError::Stopped);
+                return Err(McpError::Stopped.into());
             }
             () = person => {
                 answering = None;
@@ -182,7 +228,7 @@ async fn once(
             }
             () = tokio::time::sleep_until(deadline), if !asks => {
                 withdraw(server, handle, "it took too long").await;
-                return Err(McpError::Late { server: server.config().name.clone(), after: timeout });
+                return Err(McpError::Late { server: server.config().name.clone(), after: timeout }.into());
             }
         }
     }
@@ -198,7 +244,7 @@ fn died(server: &Server, link: &Link) -> McpError {
     McpError::Died { server: server.config().name.clone(), reason: link.why() }
 }
 
-fn failed(server: &Server, link: &Link, error: &ServiceError) -> McpError {
+fn failed(server: &Server, error: &ServiceError) -> McpError {
     let config = server.config();
     let name = config.name.clone();
     match error {
@@ -206,7 +252,6 @@ fn failed(server: &Server, link: &Link, error: &ServiceError) -> McpError {
             server.answered();
             McpError::Refused { server: name, message: scrubbed(config, &error.message) }
         }
-        ServiceError::TransportClosed => died(server, link),
         ServiceError::TransportSend(error) if wants_login(&*error.error) => McpError::Login { server: name },
         other => McpError::Strange { server: name, reason: scrubbed(config, &other.to_string()) },
     }

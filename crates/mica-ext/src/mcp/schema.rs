@@ -264,11 +264,12 @@ mod tests {
         assert_eq!(cleaned(&json!({ "properties": wide })), (anything(), Some(LARGE)));
         let large = json!({ "properties": { "x": { "enum": vec!["y".repeat(100); 400] } } });
         assert_eq!(cleaned(&large), (anything(), Some(LARGE)));
-        // References that double at every step.
+        // References that become eight at every step.
         let mut defs = Map::new();
         for at in 0..40 {
             let next = json!({ "$ref": format!("#/$defs/d{}", at + 1) });
-            defs.insert(format!("d{at}"), json!({ "properties": { "a": next, "b": next } }));
+            let eight: Map<String, Value> = (0..8).map(|of| (format!("p{of}"), next.clone())).collect();
+            defs.insert(format!("d{at}"), json!({ "properties": eight }));
         }
         let bomb = json!({ "properties": { "x": { "$ref": "#/$defs/d0" } }, "$defs": defs });
         assert_eq!(cleaned(&bomb).1, Some(LARGE));

@@ -124,6 +124,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
         if this.look(&new) {
             return Poll::Ready(Ok(()));
         }
+        buffer.set_filled(before);
         this.log.happened("it was ended: it printed a line of more than 16 MiB");
         Poll::Ready(Err(std::io::Error::other("a line of more than 16 MiB")))
     }
