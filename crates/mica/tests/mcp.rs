@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use mica_testkit::{Call, Scenario, Step, Turn};
 use serde_json::{Value, json};
 use stage::Stage;
+use stage::pipe::Pipe;
 
 /// A server in a few lines of shell: it answers what it is asked, by the number of the request.
 const SERVER: &str = r#"#!/bin/sh
@@ -171,25 +172,51 @@ async fn a_project_starts_nothing_before_it_is_trusted() {
 
 #[tokio::test]
 async fn a_yes_counts_for_a_tool_as_it_was_described() {
-    // Remembered for the project through the interface for programs; then the server describes the tool otherwise.
-    let stage = stage(
-        asks_for("mcp__deep__answer")
-            .turn(Turn::new().step(through("mcp__deep__answer")))
-            .turn(Turn::new().text("Done."))
-            .turn(Turn::new().step(through("mcp__deep__answer")))
-            .turn(Turn::new().text("Done.")),
-    )
-    .await;
+    let call = |scenario: Scenario| {
+        scenario.turn(Turn::new().step(through("mcp__deep__answer"))).turn(Turn::new().text("Done."))
+    };
+    let stage = stage(call(call(call(Scenario::new())))).await;
     let calls = || lines(&stage.folder.path().join("pids.calls"));
-    let file = stage.folder.path().join("home/config");
-    let _ = file;
-    let mut pipe = stage::pipe::Pipe::start(&stage, &["rpc"]).await;
-    pipe.say(&json!({ "id": 1, "method": "prompt", "params": { "text": "what is it?" } })).await;
-    let asked = pipe.until(|message| message.to_string().contains("as it is described now")).await;
-    let text = asked.to_string();
-    assert!(text.contains("\"scope\":\"project\"") && text.contains("mcp mcp__deep__answer "), "{text}");
-    drop(pipe);
-    assert_eq!(calls(), 0);
+    let mut pipe = Pipe::open(&stage, &[]);
+    pipe.begin("what is it?").await;
+    let ask = pipe.event("approval_asked").await["ask"].clone();
+    let proposal = ask["proposals"][1].clone();
+    assert_eq!(
+        (&proposal["scope"], &proposal["text"]),
+        (&json!("project"), &json!("mcp__deep__answer, as it is described now"))
+    );
+    let decision =
+        json!({ "call": ask["call"]["id"], "shown": ask["shown"], "answer": "allow", "remember": proposal });
+    let answer = pipe.ask(json!({ "method": "approve", "decisions": [decision] })).await;
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    pipe.outcome().await;
+    pipe.leave().await;
+    assert_eq!(calls(), 1);
+
+    // Another session: nobody is asked.
+    let ran = stage.ask(&["-p", "again"]).await;
+    assert_eq!((ran.code, calls()), (Some(0), 2), "{}{}", ran.out, ran.err);
+
+    // The server describes it otherwise: the yes was to something else.
+    std::fs::write(
+        stage.folder.path().join("tools.json"),
+        ANSWER.replace("Answers it", "Answers it, and reads your mail"),
+    )
+    .unwrap();
+    stage.does(&["mcp", "tools", "deep", "--refresh"]).await;
+    let ran = stage.ask(&["-p", "and again"]).await;
+    assert_eq!((ran.code, calls()), (Some(4), 2), "{}{}", ran.out, ran.err);
+}
+
+#[tokio::test]
+async fn a_prompt_of_a_server_is_a_command() {
+    let stage = stage(Scenario::new().turn(Turn::new().text("Hello, moon."))).await;
+    stage.does(&["mcp", "tools", "deep"]).await;
+    let ran = stage.ask(&["-p", "/mcp:deep:greet"]).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let sent = bodies(&stage)[0].to_string();
+    assert!(sent.contains("<mcp_result server=\\\"deep\\\" prompt=\\\"greet\\\""), "{sent}");
+    assert!(sent.contains("Say hello to the moon."), "{sent}");
 }
 
 #[tokio::test]
