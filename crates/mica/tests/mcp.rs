@@ -223,9 +223,9 @@ async fn a_prompt_of_a_server_is_a_command() {
 async fn the_commands_do_what_they_say() {
     let stage = stage(Scenario::new()).await;
     let list = stage.does(&["mcp", "list"]).await;
-    assert_eq!(list, "deep /bin/sh (1 arguments) (yours): tools not known yet\n");
+    assert_eq!(list, "deep /bin/sh (1 argument) (yours): tools not known yet\n");
     let checked = stage.does(&["mcp", "list", "--check"]).await;
-    assert!(checked.starts_with("deep /bin/sh (1 arguments) (yours): up after "), "{checked}");
+    assert!(checked.starts_with("deep /bin/sh (1 argument) (yours): up after "), "{checked}");
     assert!(
         checked.ends_with(" ms; sh 1, protocol 2025-11-25 (with a handshake), 1 tools, 1 prompts\n"),
         "{checked}"
@@ -384,5 +384,8 @@ async fn a_real_server_over_http() {
     assert_eq!(echoed.out, "Echo: moon\n", "{}", echoed.err);
     let gone = stage.mica(&["mcp", "call", "web", "echo", r#"{"message":"moon"}"#]).await;
     assert_eq!(gone.code, Some(1));
-    assert!(gone.err.starts_with("mica: the MCP server \"web\" cannot be used: "), "{}", gone.err);
+    assert_eq!(
+        gone.err,
+        "mica: the MCP server \"web\" cannot be used: it cannot be reached: Connection refused (os error 111)\n"
+    );
 }

@@ -123,7 +123,9 @@ impl Transport {
     pub fn shown(&self) -> String {
         match self {
             Transport::Stdio { command, args, .. } if args.is_empty() => command.clone(),
-            Transport::Stdio { command, args, .. } => format!("{command} ({} arguments)", args.len()),
+            Transport::Stdio { command, args, .. } => {
+                format!("{command} ({} argument{})", args.len(), if args.len() == 1 { "" } else { "s" })
+            }
             Transport::Http { shown, .. } => shown.clone(),
         }
     }

@@ -274,11 +274,14 @@ impl Making<'_> {
                     | ClientInitializeError::ExpectedInitResult(_)
                     | ClientInitializeError::ExpectedInitResponse(_)
             );
-        Unlinked { reason: self.scrubbed(&chain(error)), login, other_era }
-    }
-
-    fn scrubbed(&self, text: &str) -> String {
-        scrubbed(self.config, text)
+        let reason = match error {
+            // What passed it on says nothing that helps.
+            ClientInitializeError::TransportError { error, .. } => {
+                format!("it cannot be reached: {}", innermost(&*error.error))
+            }
+            error => error.to_string(),
+        };
+        Unlinked { reason: scrubbed(self.config, &reason), login, other_era }
     }
 }
 
@@ -294,18 +297,13 @@ pub(super) fn scrubbed(config: &ServerConfig, text: &str) -> String {
     line(&text, 600)
 }
 
-/// An error with its causes, none of them twice.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        let told = deeper.to_string();
-        if !text.contains(&told) {
-            text = format!("{text}: {told}");
-        }
-        cause = deeper.source();
+/// What broke in the end.
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
     }
-    text
+    cause.to_string()
 }
 
 /// What asks an address. Redirects are not followed: they would carry headers with secrets to wherever they point.
