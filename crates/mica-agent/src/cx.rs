@@ -81,6 +81,10 @@ impl ToolCx {
         answered
     }
 
+    pub(crate) fn waits(&self) -> &Arc<Waits> {
+        &self.waits
+    }
+
     async fn tell(&self, news: News) {
         if let Some(asking) = &self.asking {
             // Nobody listens any more when the call has ended already.

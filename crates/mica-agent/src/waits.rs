@@ -10,6 +10,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::cx::ToolCx;
+
 /// How long somebody was waited for. Those of a call are also those of its batch.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
@@ -81,6 +83,11 @@ impl Patience {
     /// Work that no clock counts has one that nobody looks at.
     pub fn current() -> Self {
         Self(CLOCKS.try_with(Arc::clone).unwrap_or_default())
+    }
+
+    /// The clocks of a running call, for what it has done elsewhere.
+    pub fn of_call(cx: &ToolCx) -> Self {
+        Self(Arc::clone(cx.waits()))
     }
 
     /// Waits for a person: all clocks around stand still.

@@ -11,6 +11,7 @@ pub mod concern;
 pub mod extensions;
 pub mod mcp;
 pub mod registry;
+pub mod script;
 pub mod world;
 
 pub use concern::{Command, Guard, Guarded, Input, Lifecycle, Moment, Prompting, Shortcut, Typed, Window};

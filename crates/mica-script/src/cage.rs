@@ -23,11 +23,11 @@ use crate::watch::{Busy, Watch};
 const QUEUE: usize = 16;
 
 /// Stack that the engine needs besides that of scripts.
-const STACK: usize = 2 << 20;
+pub(crate) const STACK: usize = 2 << 20;
 
 /// How long the engine has to end a script that must stop. It asks every few thousand steps; only single steps on huge
 /// values take longer, and those cannot be stopped at all.
-const GRACE: Duration = Duration::from_millis(700);
+pub(crate) const GRACE: Duration = Duration::from_millis(700);
 
 /// A world in which scripts run: with the modules it was given, and nothing of the machine.
 ///
@@ -79,7 +79,7 @@ impl Cage {
             let life = life.clone();
             move || {
                 let modules = Modules::new(Box::new(resolver), limits.source);
-                let around = Around::new(limits, host, console, modules, Watch::new(life, busy));
+                let around = Around::new(limits, host, console, modules, Watch::new(life, busy), None);
                 keep(queue, &Rc::new(around));
                 drop(slot);
             }

@@ -27,6 +27,9 @@ use crate::limits::{Clock, Limits};
 use crate::modules::Modules;
 use crate::trace;
 use crate::watch::{Cut, Watch};
+use residence::Residence;
+
+pub(crate) mod residence;
 
 const PRELUDE: &str = include_str!("prelude.js");
 
@@ -49,9 +52,18 @@ pub(crate) struct Around {
     /// Why the last import failed. The engine would make a sentence of it.
     trouble: RefCell<Option<ScriptError>>,
     awaited: RefCell<FuturesUnordered<Awaited>>,
-    tickets: RefCell<HashMap<Ticket, Settle>>,
+    tickets: RefCell<HashMap<Ticket, Asked>>,
     next: Cell<Ticket>,
     chance: Cell<u64>,
+    /// What makes a resident of a script. A cage has none.
+    residence: Option<Residence>,
+}
+
+/// A host function that somebody waits for.
+struct Asked {
+    /// The call on whose behalf. A cage has one at a time, and does not number them.
+    of: u64,
+    settle: Settle,
 }
 
 impl Around {
@@ -61,6 +73,7 @@ impl Around {
         console: Arc<Mutex<Console>>,
         modules: Modules,
         watch: Watch,
+        residence: Option<Residence>,
     ) -> Self {
         let chance = Cell::new(limits.seed);
         Self {
@@ -74,6 +87,7 @@ impl Around {
             tickets: RefCell::default(),
             next: Cell::new(0),
             chance,
+            residence,
         }
     }
 
@@ -115,7 +129,8 @@ impl Around {
                 let ticket = self.next.get();
                 self.next.set(ticket + 1);
                 let settle = (Persistent::save(ctx, resolve), Persistent::save(ctx, reject));
-                self.tickets.borrow_mut().insert(ticket, settle);
+                let of = self.residence.as_ref().map_or(0, Residence::current);
+                self.tickets.borrow_mut().insert(ticket, Asked { of, settle });
                 let answer = function(args);
                 self.awaited.borrow_mut().push(Box::pin(async move { (ticket, answer.await) }));
                 Ok(promise.into_value())
@@ -140,6 +155,13 @@ pub(crate) struct Engine {
 impl Engine {
     /// A new engine, in which nothing has run yet.
     pub(crate) fn new(around: &Rc<Around>) -> Result<Self, ScriptError> {
+        let engine = Self::bare(around)?;
+        engine.with(|ctx| prelude(ctx, &engine.around).map(drop))?;
+        Ok(engine)
+    }
+
+    /// A new engine without anything that scripts find in it.
+    fn bare(around: &Rc<Around>) -> Result<Self, ScriptError> {
         let broke = |error: Error| ScriptError::Ended { reason: format!("no engine could be made: {error}") };
         let runtime = Runtime::new().map_err(broke)?;
         runtime.set_memory_limit(around.limits.memory);
@@ -154,9 +176,7 @@ impl Engine {
         type Language =
             (Date, Eval, RegExpCompiler, RegExp, Json, Proxy, MapSet, TypedArrays, Promise, WeakRef);
         let context = Context::custom::<Language>(&runtime).map_err(broke)?;
-        let engine = Self { context, runtime, around: Rc::clone(around) };
-        engine.with(|ctx| prelude(ctx, &engine.around))?;
-        Ok(engine)
+        Ok(Self { context, runtime, around: Rc::clone(around) })
     }
 
     /// Calls an exported function with a JSON array of arguments.
@@ -168,7 +188,7 @@ impl Engine {
         cancel: CancellationToken,
     ) -> Result<serde_json::Value, ScriptError> {
         self.around.trouble.take();
-        self.around.watch.begin(self.around.limits.time, cancel);
+        self.around.watch.begin(self.around.limits.time, Some(cancel));
         let answer = self.answer(module, function, args).await;
         self.forget();
         self.around.watch.end();
@@ -239,19 +259,23 @@ impl Engine {
                 return Ok(value);
             }
             let (ticket, answer) = self.awaited().await?;
-            self.with(|ctx| {
-                let Some((resolve, reject)) = self.around.tickets.borrow_mut().remove(&ticket) else {
-                    return Ok(());
-                };
-                match self.around.told(answer) {
-                    Ok(text) => resolve.restore(ctx)?.call::<_, ()>((text,)),
-                    Err(message) => {
-                        let error = Exception::from_message(ctx.clone(), &message)?;
-                        reject.restore(ctx)?.call::<_, ()>((error,))
-                    }
-                }
-            })?;
+            let asked = self.around.tickets.borrow_mut().remove(&ticket);
+            if let Some(asked) = asked {
+                self.settle(asked, answer)?;
+            }
         }
+    }
+
+    /// Gives a script the answer it waits for.
+    fn settle(&self, asked: Asked, answer: Answer) -> Result<(), ScriptError> {
+        let (resolve, reject) = asked.settle;
+        self.with(|ctx| match self.around.told(answer) {
+            Ok(text) => resolve.restore(ctx)?.call::<_, ()>((text,)),
+            Err(message) => {
+                let error = Exception::from_message(ctx.clone(), &message)?;
+                reject.restore(ctx)?.call::<_, ()>((error,))
+            }
+        })
     }
 
     /// The next answer of a host function.
@@ -284,7 +308,8 @@ impl Engine {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 Err(failed) => {
-                    return Err(failed.0.with(|ctx| self.explained(&ctx, &Error::Exception)));
+                    let error = failed.0.with(|ctx| self.explained(&ctx, &Error::Exception));
+                    return Err(self.or_full(error));
                 }
             }
         }
@@ -315,7 +340,8 @@ impl Engine {
     }
 
     fn with<T>(&self, work: impl FnOnce(&Ctx<'_>) -> rquickjs::Result<T>) -> Result<T, ScriptError> {
-        self.context.with(|ctx| work(&ctx).map_err(|error| self.explained(&ctx, &error)))
+        let made = self.context.with(|ctx| work(&ctx).map_err(|error| self.explained(&ctx, &error)));
+        made.map_err(|error| self.or_full(error))
     }
 
     /// What an error of the engine means.
@@ -360,6 +386,14 @@ impl Engine {
         trace::frames(ctx, thrown, &self.around.modules.borrow())
     }
 
+    /// What an error is when nearly all memory is taken: without room for it, `null` is thrown in its place.
+    fn or_full(&self, error: ScriptError) -> ScriptError {
+        let is_null = matches!(&error, ScriptError::Thrown { message, .. } if message == "null");
+        let limit = self.around.limits.memory;
+        let used = || usize::try_from(self.runtime.memory_usage().malloc_size).unwrap_or(0);
+        if is_null && used() >= limit / 10 * 9 { ScriptError::OutOfMemory { limit } } else { error }
+    }
+
     fn cut_off(&self) -> ScriptError {
         match self.around.watch.allow(LAST_WORDS) {
             Some(Cut::Cancelled) => ScriptError::Cancelled,
@@ -388,7 +422,7 @@ enum Called {
 }
 
 /// Makes the world that scripts find.
-fn prelude(ctx: &Ctx<'_>, around: &Rc<Around>) -> rquickjs::Result<()> {
+fn prelude<'js>(ctx: &Ctx<'js>, around: &Rc<Around>) -> rquickjs::Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
     let (log, ask, random) = (Rc::clone(around), Rc::clone(around), Rc::clone(around));
     natives.set("log", Func::from(move |level: String, text: String| log.print(&level, text)))?;
@@ -398,6 +432,7 @@ fn prelude(ctx: &Ctx<'_>, around: &Rc<Around>) -> rquickjs::Result<()> {
     )?;
     natives.set("random", Func::from(move || random.random()))?;
     natives.set("names", around.host.names().collect::<Vec<_>>())?;
+    natives.set("hidden", around.residence.is_some())?;
     if let Clock::Frozen(now) = around.limits.clock {
         #[allow(clippy::cast_precision_loss, reason = "a script knows no other numbers")]
         natives.set("now", now as f64)?;

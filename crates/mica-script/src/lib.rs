@@ -3,8 +3,8 @@
 //! It must not know: agents, tools, products. A script sees the values it is given, and nothing of the machine: no file,
 //! no network, no process, no environment, and of time and chance only what [`Limits`] say.
 //!
-//! Its nouns: [`strip`] turns TypeScript into a [`Stripped`] source, a [`Cage`] runs modules within [`Limits`], and a
-//! [`Host`] is what scripts may ask for. An [`Outline`] tells what a source consists of. Every failure is a
+//! Its nouns: [`strip`] turns TypeScript into a [`Stripped`] source, a [`Cage`] runs modules within [`Limits`], a
+//! [`Resident`] is a script that stays and has several calls under way, and a [`Host`] is what scripts may ask for. An [`Outline`] tells what a source consists of. Every failure is a
 //! [`ScriptError`], with places in the TypeScript.
 //!
 //! ```
@@ -30,6 +30,7 @@ pub mod limits;
 pub mod modules;
 pub mod outline;
 pub mod position;
+pub mod resident;
 mod slots;
 mod strip;
 mod trace;
@@ -44,4 +45,5 @@ pub use modules::Resolver;
 
 pub use outline::{Outline, outline};
 pub use position::Position;
+pub use resident::Resident;
 pub use strip::{Stripped, strip};

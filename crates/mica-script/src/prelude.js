@@ -3,7 +3,7 @@
 (natives) => {
   "use strict";
   const { parse, stringify } = JSON;
-  const { log, ask, random, names, now } = natives;
+  const { log, ask, random, names, now, hidden } = natives;
   const define = (object, name, value) =>
     Object.defineProperty(object, name, { value, writable: true, configurable: true, enumerable: false });
 
@@ -32,7 +32,8 @@
       return typeof answer === "string" ? parse(answer) : answer.then(parse);
     };
   }
-  define(globalThis, "host", Object.freeze(host));
+  // A resident's own code hands scripts what it likes of it.
+  if (!hidden) define(globalThis, "host", Object.freeze(host));
 
   define(Math, "random", () => random());
 
@@ -54,4 +55,6 @@
   for (const of of [Object, Array, Function, String, Number, Boolean, Promise, RegExp, Date, Error, Map, Set]) {
     Object.preventExtensions(of.prototype);
   }
+
+  return host;
 }

@@ -32,7 +32,8 @@ impl Busy {
 pub(crate) struct Watch {
     deadline: Cell<Option<Instant>>,
     waited: Cell<Duration>,
-    cancel: RefCell<CancellationToken>,
+    /// `None`: nobody stops the call that runs.
+    cancel: RefCell<Option<CancellationToken>>,
     life: CancellationToken,
     cut: Cell<Option<Cut>>,
     busy: Busy,
@@ -43,7 +44,7 @@ impl Watch {
         Self {
             deadline: Cell::new(None),
             waited: Cell::new(Duration::ZERO),
-            cancel: RefCell::new(CancellationToken::new()),
+            cancel: RefCell::new(None),
             life,
             cut: Cell::new(None),
             busy,
@@ -51,7 +52,7 @@ impl Watch {
     }
 
     /// A call begins.
-    pub(crate) fn begin(&self, time: Duration, cancel: CancellationToken) {
+    pub(crate) fn begin(&self, time: Duration, cancel: Option<CancellationToken>) {
         self.cut.set(None);
         self.waited.set(Duration::ZERO);
         *self.cancel.borrow_mut() = cancel;
@@ -62,7 +63,7 @@ impl Watch {
     pub(crate) fn end(&self) {
         self.run_until(None);
         self.cut.set(None);
-        *self.cancel.borrow_mut() = CancellationToken::new();
+        *self.cancel.borrow_mut() = None;
     }
 
     /// Lets a script that was cut say where it was.
@@ -79,7 +80,8 @@ impl Watch {
 
     /// Whether the script must stop; remembers why.
     pub(crate) fn is_over(&self) -> bool {
-        let cut = if self.life.is_cancelled() || self.cancel.borrow().is_cancelled() {
+        let stopped = self.cancel.borrow().as_ref().is_some_and(CancellationToken::is_cancelled);
+        let cut = if stopped || self.life.is_cancelled() {
             Some(Cut::Cancelled)
         } else {
             let late = self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline);
@@ -107,9 +109,12 @@ impl Watch {
     pub(crate) fn cancelled(&self) -> impl Future<Output = ()> + use<> {
         let (cancel, life) = (self.cancel.borrow().clone(), self.life.clone());
         async move {
-            tokio::select! {
-                () = cancel.cancelled_owned() => {}
-                () = life.cancelled_owned() => {}
+            match cancel {
+                None => life.cancelled_owned().await,
+                Some(cancel) => tokio::select! {
+                    () = cancel.cancelled_owned() => {}
+                    () = life.cancelled_owned() => {}
+                },
             }
         }
     }

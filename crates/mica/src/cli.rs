@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub mod ext;
 pub mod language;
 pub mod mcp;
 
@@ -73,6 +74,17 @@ pub enum Command {
         /// What to do
         #[command(flatten)]
         flags: TrustFlags,
+    },
+    /// List, try, begin and allow extensions: files that change what the agent does
+    Ext {
+        /// What to do with them
+        #[command(subcommand)]
+        command: ext::ExtCommand,
+    },
+    /// Read the pages about mica itself
+    Docs {
+        /// The page; without it, all are listed
+        page: Option<String>,
     },
     /// Look at the rules for shell commands, try them, and take back approvals that were remembered
     Rules {
@@ -433,6 +445,9 @@ pub struct RunFlags {
     /// The plain interactive mode: rows of text that scroll, no full screen. It is the only one
     #[arg(long)]
     pub plain: bool,
+    /// Load this extension as well: a file or a folder. Can be given several times
+    #[arg(long, value_name = "FILE", global = true)]
+    pub extension: Vec<PathBuf>,
     /// Work in this folder
     #[arg(long, short = 'C', value_name = "FOLDER", global = true)]
     pub directory: Option<PathBuf>,

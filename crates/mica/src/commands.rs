@@ -5,6 +5,7 @@ pub mod config;
 pub mod doctor;
 pub mod explain;
 pub mod expr;
+pub mod ext;
 pub mod fix;
 pub mod format;
 pub mod graph;

@@ -26,6 +26,7 @@ use mica_tools::{Ground, TaskLimits, Tasks, Workspace, kill_task, task_output, t
 use crate::approvals::KeptApprovals;
 use crate::cli::RunFlags;
 use crate::config::Values;
+use crate::docs;
 use crate::surroundings::Surroundings;
 use people::People;
 
@@ -122,7 +123,7 @@ impl Equipment {
         let (pages, web) = web::equip(outfit.values, outfit.surroundings, notices)?;
         let (servers, mcp) = mcp::equip(outfit, Arc::clone(&ground) as Arc<dyn Ground>, notices)?;
         let mut equipment = Self {
-            capabilities: vec![background(&tasks)],
+            capabilities: vec![background(&tasks), docs::capability()],
             hooks: Vec::new(),
             exceptions: People::exceptions()?,
             polls: vec![task_output::NAME],

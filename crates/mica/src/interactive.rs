@@ -3,6 +3,7 @@
 
 mod asking;
 mod inquiring;
+mod reloading;
 mod slash;
 
 use std::collections::VecDeque;
@@ -11,6 +12,7 @@ use std::pin::Pin;
 use anyhow::Result;
 use mica_agent::{Ask, Decisions, Outcome};
 use mica_ai::Content;
+use mica_ext::World as _;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::inquiries::{Inquiries, Posed};
@@ -106,7 +108,14 @@ pub async fn run(
         left = Box::pin(attend(work, running, asked, printer, &mut terminal, &mut wants)).await?;
     }
     loop {
-        let line = match terminal.line(&format!("{}> ", work.mode.get().name())).await {
+        // What extensions want a run to begin with comes before the prompt.
+        while let Some(content) = work.loading.around.next_run() {
+            let running = async { work.unasked(content).await.map(Said::Ran) };
+            left = Box::pin(attend(work, running, left.take(), printer, &mut terminal, &mut wants)).await?;
+        }
+        let status = work.loading.around.screen.status_line();
+        let status = status.map(|status| format!("[{status}] ")).unwrap_or_default();
+        let line = match terminal.line(&format!("{status}{}> ", work.mode.get().name())).await {
             Input::Line(line) => line,
             Input::Interrupt | Input::Cleared => continue,
             Input::End => return Ok(()),
@@ -115,17 +124,31 @@ pub async fn run(
         if line.is_empty() {
             continue;
         }
-        if let Some(command) = line.strip_prefix('/')
-            && !slash::is_of_extension(work, command)
+        reloading::look(work, surroundings, printer, &mut terminal).await?;
+        if let Some(command) = line.strip_prefix('!') {
+            let running = work.shell(command);
+            left = Box::pin(attend(work, running, left.take(), printer, &mut terminal, &mut wants)).await?;
+            continue;
+        }
+        if slash::is_command(line)
+            && let Some(command) = line.strip_prefix('/')
         {
-            match slash::command(work, surroundings, &mut terminal, command).await {
+            match slash::command(work, surroundings, printer, &mut terminal, command).await {
                 slash::Said::Text(text) => printer.tell(&text),
                 slash::Said::Quit => return Ok(()),
             }
             continue;
         }
         let asked = left.take().filter(|question| !question.reply.is_closed());
-        left = Box::pin(attend(work, work.say(line), asked, printer, &mut terminal, &mut wants)).await?;
+        let running = async {
+            match work.hear(line).await {
+                Heard::Say(text) if text == line && line.starts_with('/') => {
+                    Ok(Said::Handled(Some(slash::unknown(line))))
+                }
+                heard => work.heard(heard, &mica_domain::Surroundings::default()).await,
+            }
+        };
+        left = Box::pin(attend(work, running, asked, printer, &mut terminal, &mut wants)).await?;
     }
 }
 
@@ -232,9 +255,7 @@ async fn listen(
                             terminal.give_back();
                         }
                     }
-                    (Some(Input::Line(line)), None)
-                        if slash::is_command(&line) && !slash::is_of_extension(work, line.trim().trim_start_matches('/')) =>
-                    {
+                    (Some(Input::Line(line)), None) if slash::is_command(&line) => {
                         let said = slash::meanwhile(work, line.trim().trim_start_matches('/')).await;
                         printer.say("…", said.trim_end());
                     }
@@ -245,17 +266,31 @@ async fn listen(
                     (Some(Input::Line(_)), None) => {}
                     (Some(Input::Interrupt | Input::End) | None, answering) => {
                         stopped.extend(of_others(answering, std::mem::take(&mut next)));
-                        work.agent.abort();
+                        if let Some(said) = stop(work) {
+                            return Ok((said, left(None, next, stopped)));
+                        }
                     }
                 }
                 printer.release();
             }
             _ = tokio::signal::ctrl_c() => {
                 stopped.extend(of_others(open.take(), std::mem::take(&mut next)));
-                work.agent.abort();
+                if let Some(said) = stop(work) {
+                    return Ok((said, left(None, next, stopped)));
+                }
             }
         }
     }
+}
+
+/// Stops what goes on: a run, or a command that a person typed, both of which say so themselves. What an extension does for a
+/// person is not waited for any more.
+fn stop(work: &Work) -> Option<Said> {
+    if work.loading.around.is_idle() && !work.stop_shell() {
+        return Some(Said::Refused("stopped".to_owned()));
+    }
+    work.agent.abort();
+    None
 }
 
 /// What becomes of a line that is typed while the agent works.

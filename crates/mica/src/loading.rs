@@ -1,10 +1,12 @@
 //! Extensions of an agent at work: loaded when it begins, and anew when somebody asks for it or a file changed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use mica_agent::Context;
 use mica_domain::{Capability, Page};
+use mica_ext::world::Severity;
 use mica_ext::{Moment, World as _};
 use serde_json::Value;
 
@@ -12,22 +14,39 @@ use crate::switching::BUSY;
 use crate::work::Work;
 
 impl Work {
-    /// Loads extensions, and tells them that a session begins. The reasons are those of [`Moment::SessionStart`].
+    /// Loads extensions, and tells them that a session begins. The reasons are those of [`Moment::SessionStart`]. Answers
+    /// what people should know.
     ///
     /// # Errors
     /// A run goes on, and the tools of a model do not change within one.
-    pub async fn load(&self, reason: &'static str) -> Result<()> {
-        self.loading.load().await;
-        self.bring().await?;
+    pub async fn load(&self, reason: &'static str) -> Result<Vec<String>> {
+        let mut told = self.loading.load().await;
+        if let Err(error) = self.bring().await {
+            told.push(format!("{error:#}"));
+        }
+        told.extend(self.extensions().take_notices().iter().map(ToString::to_string));
+        let around = Arc::clone(&self.loading.around);
+        self.extensions().tell_notices(move |notice| {
+            around.screen.notify(&notice.extension, &notice.text, Severity::Warn);
+        });
         self.extensions().tell(&Moment::SessionStart { reason }).await;
-        Ok(())
+        Ok(told)
+    }
+
+    /// Loads extensions for a session that begins or goes on.
+    ///
+    /// # Errors
+    /// As [`Work::load`].
+    pub async fn load_first(&self) -> Result<Vec<String>> {
+        let goes_on = self.keeper.as_ref().is_some_and(|keeper| !keeper.session().is_draft());
+        self.load(if goes_on { "resume" } else { "startup" }).await
     }
 
     /// Loads extensions anew.
     ///
     /// # Errors
     /// As [`Work::load`].
-    pub async fn reload(&self) -> Result<()> {
+    pub async fn reload(&self) -> Result<Vec<String>> {
         if !self.loading.around.is_idle() {
             return Err(anyhow!(
                 "a run is going on, and extensions are loaded between runs: wait for its end, or stop it"

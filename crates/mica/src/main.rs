@@ -12,7 +12,7 @@ use mica_session::undo::Way;
 
 use crate::cli::{Cli, Command};
 use crate::config::Config;
-use crate::equipment::extensions::screen;
+use crate::equipment::extensions::{Shelf, screen};
 use crate::exit::Exit;
 use crate::inquiries::Inquiries;
 use crate::interactive::Wants;
@@ -23,6 +23,7 @@ use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
 use crate::terminal::Terminal;
 use crate::tidying::Tidying;
+use crate::trusting::Matter;
 use crate::work::{Parts, Work};
 
 mod approvals;
@@ -30,6 +31,7 @@ mod assembly;
 mod cli;
 mod commands;
 mod config;
+mod docs;
 mod equipment;
 mod exit;
 mod inquiries;
@@ -122,6 +124,17 @@ async fn run(cli: &Cli) -> Result<Exit> {
         Some(Command::Rules { command }) => {
             commands::rules::run(command, cli.run.mode.as_deref(), &surroundings)?
         }
+        Some(Command::Ext { command }) => {
+            let values = Config::read(&surroundings, &cli.run)?.values()?;
+            let shelf = Shelf {
+                surroundings: surroundings.clone(),
+                values: values.extensions,
+                named: cli.run.extension.clone(),
+            };
+            return commands::ext::run(command, &shelf).await;
+        }
+        Some(Command::Docs { page: None }) => docs::listing(),
+        Some(Command::Docs { page: Some(page) }) => docs::page(page).map_err(anyhow::Error::msg)?.to_owned(),
         Some(Command::Trust { folder, flags }) => {
             commands::trust::run(&surroundings, folder.as_deref(), flags)?
         }
@@ -200,7 +213,7 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
     let once = cli.run.prompt.is_some() || cli.run.output.is_some() || !surroundings.stdin_is_terminal;
     if !once {
         // Before anything of it is used.
-        trusting::ask(surroundings, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
+        trusting::ask_about_project(surroundings, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
     }
     let config = Config::read(surroundings, &cli.run)?;
     for note in &config.notes {
@@ -210,6 +223,8 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
     if once {
         return once::run(&values, &cli.run, surroundings).await;
     }
+    let asking = Matter::of_user(surroundings, &values.extensions);
+    trusting::ask(surroundings, &asking, &mut std::io::stdin().lock(), &mut std::io::stderr())?;
     let (approver, questions) = Questions::new();
     let inquiries = Inquiries::default();
     let terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
@@ -224,10 +239,9 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
         screen: Arc::new(screen::Terminal::new(Arc::clone(&printer))),
     })?;
-    for notice in work.notices.iter() {
+    for notice in work.notices.iter().chain(&work.load_first().await?) {
         printer.say("…", notice);
     }
-    work.load("startup").await?;
     let tidying = Tidying::begin(&values, surroundings);
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
     // Large, and made once.
@@ -255,10 +269,9 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         listeners: vec![rpc::listener(&out, &asked)],
         screen: Arc::new(screen::Pipe::new(&out)),
     })?;
-    for notice in work.notices.iter() {
+    for notice in work.notices.iter().chain(&work.load_first().await?) {
         eprintln!("mica: {notice}");
     }
-    work.load("startup").await?;
     let tidying = Tidying::begin(&values, surroundings);
     let asked = (asked, inquiries);
     let served = rpc::serve(&work, surroundings, tokio::io::stdin(), &out, questions, asked).await;

@@ -52,7 +52,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         listeners,
         screen: Arc::new(Errors),
     })?;
-    for notice in work.notices.iter() {
+    for notice in work.notices.iter().chain(&work.load_first().await?) {
         eprintln!("mica: {notice}");
     }
 
@@ -70,7 +70,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
             }
         }
     };
-    work.load("startup").await?;
+
     let tidying = Tidying::begin(values, surroundings);
     tokio::pin!(running);
     let said = loop {
@@ -118,8 +118,8 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
 /// Goes on with what extensions want runs to begin with.
 async fn unasked(work: &Work, mut outcome: Outcome) -> Result<Outcome> {
     while matches!(outcome, Outcome::Completed) {
-        let Some(next) = work.prompt_unasked().await else { break };
-        outcome = next?;
+        let Some(content) = work.loading.around.next_run() else { break };
+        outcome = work.unasked(content).await?;
     }
     Ok(outcome)
 }

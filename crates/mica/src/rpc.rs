@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
-use mica_agent::{Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Proposal};
+use mica_agent::{Agent, Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
 use mica_domain::editor;
+use mica_ext::Typed;
+use mica_ext::world::Severity;
 use mica_policy::mode::Mode;
 use mica_session::entry::Body;
 use mica_session::undo::Way;
@@ -21,11 +23,12 @@ use tokio::sync::mpsc;
 use crate::cli::{Form, RestoreFlags};
 use crate::commands::sessions;
 use crate::commands::undo;
+use crate::equipment::extensions::rows::Row;
 use crate::inquiries::Inquiries;
 use crate::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::json::JsonLines;
-use crate::saying::Said;
+use crate::saying::{Heard, Said};
 use crate::surroundings::Surroundings;
 use crate::switching;
 use crate::work::Work;
@@ -166,6 +169,24 @@ enum Method {
     },
     /// The runs that changed files.
     Undoable {
+        #[serde(default)]
+        id: Value,
+    },
+    /// Which extensions there are, and what became of each.
+    Extensions {
+        #[serde(default)]
+        id: Value,
+    },
+    /// Load extensions anew, between runs.
+    Reload {
+        #[serde(default)]
+        id: Value,
+    },
+    /// Do a command of an extension. Answered when it is done.
+    Command {
+        name: String,
+        #[serde(default)]
+        arguments: String,
         #[serde(default)]
         id: Value,
     },
@@ -402,7 +423,7 @@ pub async fn serve(
 struct Desk<'a> {
     work: &'a Work,
     surroundings: &'a Surroundings,
-    out: &'a JsonLines,
+    out: &'a Arc<JsonLines>,
     ended: mpsc::Sender<(Value, Result<Said>)>,
     asked: Asked,
     asking: Asking,
@@ -411,11 +432,8 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    fn answer(&self, id: &Value, answer: Result<Value>) {
-        self.out.line(&match answer {
-            Ok(result) => json!({ "id": id, "result": result }),
-            Err(error) => json!({ "id": id, "error": { "message": format!("{error:#}") } }),
-        });
+    fn answer(&self, id: &Value, made: Result<Value>) {
+        answer(self.out, id, made);
     }
 
     async fn handle(&mut self, method: Method) {
@@ -426,15 +444,67 @@ impl Desk<'_> {
             }
             Method::Prompt { text, context, id } => {
                 let (work, here) = (work.clone(), context.unwrap_or_default().into());
-                return self.start(id, async move { work.say_from(&text, &here).await });
+                return self.start(id, async move {
+                    if work.loading.is_outdated() {
+                        for told in work.reload().await? {
+                            work.loading.around.screen.notify("mica", &told, Severity::Info);
+                        }
+                    }
+                    let mut said = work.say_from(&text, &here).await?;
+                    // What extensions want a run to begin with belongs to the prompt that led to it.
+                    while let Said::Ran(Outcome::Completed) = said {
+                        let Some(content) = work.loading.around.next_run() else { break };
+                        said = Said::Ran(work.unasked(content).await?);
+                    }
+                    Ok(said)
+                });
             }
             Method::Resume { decisions, id } => {
                 let (work, answers) = (work.clone(), Decisions(decisions));
                 return self.start(id, async move { work.resume_waiting(answers).await.map(Said::Ran) });
             }
-            Method::Steer { text, context, id } => (id, self.say(context, || work.agent.steer(text))),
-            Method::FollowUp { text, context, id } => (id, self.say(context, || work.agent.follow_up(text))),
-            Method::Interrupt { text, context, id } => (id, self.say(context, || work.agent.interrupt(text))),
+            Method::Extensions { id } => {
+                let rows: Vec<Value> = work.loading.rows().iter().map(Row::value).collect();
+                let commands = work.extensions().commands();
+                let commands = commands.iter().map(|command| {
+                    json!({ "name": command.name, "description": command.description, "extension": command.extension })
+                });
+                (id, Ok(json!({ "extensions": rows, "commands": commands.collect::<Vec<_>>() })))
+            }
+            Method::Reload { id } => {
+                // An extension that begins may ask something, which is answered here.
+                let (work, out) = (work.clone(), Arc::clone(self.out));
+                tokio::spawn(async move {
+                    answer(&out, &id, work.reload().await.map(|told| json!({ "told": told })));
+                });
+                return;
+            }
+            Method::Command { name, arguments, id } => {
+                let (work, out) = (work.clone(), Arc::clone(self.out));
+                tokio::spawn(async move {
+                    let done = match work.extensions().command(&name, &arguments).await {
+                        None => Err(anyhow!("there is no command {name:?}; `extensions` lists them")),
+                        Some(Err(failure)) => Err(anyhow!(failure)),
+                        Some(Ok(typed)) => Ok(match typed {
+                            Typed::Go | Typed::Handled(None) => json!({}),
+                            Typed::Handled(Some(text)) => json!({ "text": text }),
+                            Typed::Instead(prompt) => json!({ "prompt": prompt }),
+                            Typed::Refused(reason) => json!({ "refused": reason }),
+                        }),
+                    };
+                    answer(&out, &id, done);
+                });
+                return;
+            }
+            Method::Steer { text, context, id } => {
+                return self.say(id, text, context, |agent, text| agent.steer(text)).await;
+            }
+            Method::FollowUp { text, context, id } => {
+                return self.say(id, text, context, |agent, text| agent.follow_up(text)).await;
+            }
+            Method::Interrupt { text, context, id } => {
+                return self.say(id, text, context, |agent, text| agent.interrupt(text)).await;
+            }
             Method::Abort { id } => {
                 work.agent.abort();
                 (id, Ok(json!({})))
@@ -486,17 +556,33 @@ impl Desk<'_> {
         self.answer(&id, answer);
     }
 
-    /// Says something to a run that goes on. What is in front of the user is known before: what is said may join at once.
-    /// Left out, it is as it was.
-    fn say(
+    /// Says something to a run that goes on, when extensions have looked at it. What is in front of the user is known before:
+    /// what is said may join at once. Left out, it is as it was.
+    async fn say(
         &self,
+        id: Value,
+        text: String,
         context: Option<InFront>,
-        say: impl FnOnce() -> Result<(), mica_agent::queue::Full>,
-    ) -> Result<Value> {
+        say: fn(&Agent, String) -> Result<(), mica_agent::queue::Full>,
+    ) {
         if let Some(told) = context {
             self.work.domain.message(&told.into());
         }
-        done(say())
+        let (work, out) = (self.work.clone(), Arc::clone(self.out));
+        let mut saying = Box::pin(async move {
+            let made = match work.hear(&text).await {
+                Heard::Say(text) => done(say(&work.agent, text)),
+                Heard::Handled(text) => Ok(told(&Said::Handled(text))),
+                Heard::Refused(reason) => Ok(told(&Said::Refused(reason))),
+            };
+            answer(&out, &id, made);
+        });
+        // Where no extension looks, it is said before the next request is read. One that asks somebody is answered here.
+        tokio::select! {
+            biased;
+            () = &mut saying => {}
+            () = std::future::ready(()) => drop(tokio::spawn(saying)),
+        }
     }
 
     /// Runs in a task of its own. The answer comes when the run ends.
@@ -596,6 +682,14 @@ impl Desk<'_> {
         let fork = sessions::fork(&sessions::folder(self.surroundings), &session, entry)?;
         Ok(json!({ "session": fork.header().id }))
     }
+}
+
+/// Answers a request.
+fn answer(out: &JsonLines, id: &Value, made: Result<Value>) {
+    out.line(&match made {
+        Ok(result) => json!({ "id": id, "result": result }),
+        Err(error) => json!({ "id": id, "error": { "message": format!("{error:#}") } }),
+    });
 }
 
 /// What came of a prompt.

@@ -1,9 +1,17 @@
 //! The one way in for what people type, wherever they type it: commands by their name, then whoever looks at what is typed,
 //! then the model.
 
+use std::sync::PoisonError;
+use std::time::Duration;
+
 use anyhow::Result;
 use mica_agent::Outcome;
-use mica_ext::{Extensions, Typed};
+use mica_ai::Content;
+use mica_ext::world::{Exec, Program};
+use mica_ext::{Extensions, Moment, Typed};
+use tokio_util::sync::CancellationToken;
+
+use crate::render::question::plain;
 
 use crate::work::Work;
 
@@ -67,12 +75,79 @@ impl Work {
     /// # Errors
     /// As [`Work::prompt`].
     pub async fn say_from(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Said> {
-        Ok(match self.hear(text).await {
+        let heard = self.hear(text).await;
+        self.heard(heard, here).await
+    }
+
+    /// Goes on with what became of something that was typed.
+    ///
+    /// # Errors
+    /// As [`Work::prompt`].
+    pub async fn heard(&self, heard: Heard, here: &mica_domain::Surroundings) -> Result<Said> {
+        Ok(match heard {
             Heard::Handled(shown) => Said::Handled(shown),
             Heard::Refused(reason) => Said::Refused(reason),
-            Heard::Say(text) => Said::Ran(self.prompt_from(&text, here).await?),
+            Heard::Say(text) => Said::Ran(self.prompt(&text, here).await?),
         })
     }
+}
+
+/// Seconds of a command that a person types.
+const SECONDS: u64 = 600;
+
+impl Work {
+    /// Runs a command that a person typed, in the sandbox. What it printed is shown, and told to the model with the next
+    /// thing that is said.
+    pub async fn shell(&self, line: &str) -> Result<Said> {
+        let command = line.trim().to_owned();
+        if command.is_empty() {
+            return Ok(Said::Refused("say what to run: !COMMAND".to_owned()));
+        }
+        self.extensions().tell(&Moment::UserShell { command: command.clone() }).await;
+        let around = &self.loading.around;
+        let cancel = CancellationToken::new();
+        *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = Some(cancel.clone());
+        let exec = Exec {
+            what: Program::Shell(command.clone()),
+            cwd: None,
+            stdin: None,
+            timeout: Duration::from_secs(SECONDS),
+        };
+        let ran = around.commands.exec(&around.folder, around.run(), "user", exec, &cancel).await;
+        *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let ran = match ran {
+            Ok(ran) => ran,
+            Err(refusal) => return Ok(Said::Refused(format!("it was not run: {refusal}"))),
+        };
+        let mut shown = ran.stdout.trim_end().to_owned();
+        for more in [ran.stderr.trim_end()].into_iter().filter(|more| !more.is_empty()) {
+            shown = if shown.is_empty() { more.to_owned() } else { format!("{shown}\n{more}") };
+        }
+        match ran.code {
+            Some(0) => {}
+            Some(code) => shown.push_str(&format!("\n[it ended with {code}]")),
+            None => shown.push_str("\n[it was stopped]"),
+        }
+        let inside = shown.replace("</user_shell", "&lt;/user_shell");
+        let told =
+            format!("The user ran a command:\n<user_shell>\n$ {command}\n{}\n</user_shell>", inside.trim());
+        around.joins_next(vec![Content::text(told)]);
+        Ok(Said::Handled(Some(format!("{}\n", plain_lines(shown.trim_matches('\n'))))))
+    }
+
+    /// Stops a command that a person typed. Answers whether there is one.
+    pub fn stop_shell(&self) -> bool {
+        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+        stop.as_ref().is_some_and(|stop| {
+            stop.cancel();
+            true
+        })
+    }
+}
+
+/// Text for a terminal: nothing in it moves a cursor.
+fn plain_lines(text: &str) -> String {
+    text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
 
 /// The name of a command and what stands behind it.

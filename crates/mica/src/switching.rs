@@ -10,6 +10,7 @@ use mica_ai::Provider;
 use mica_ai::connect::Means;
 use mica_ai::endpoint::Choice;
 use mica_ai::model::Effort;
+use mica_ext::Moment;
 use mica_policy::mode::{Mode, ModeSwitch};
 use mica_session::Kind;
 use mica_session::entry::{Body, ModelChange};
@@ -194,11 +195,15 @@ impl Work {
             cx.model = choice.model.clone();
             cx.tools = tools.tools;
             cx.system = prompt.system();
+            self.loading.around.told(cx);
             self.window.model_changed();
             *models.current.lock().unwrap_or_else(PoisonError::into_inner) = choice;
             Ok(())
         });
-        swapped.await.map_err(|_| anyhow!(BUSY))?
+        swapped.await.map_err(|_| anyhow!(BUSY))??;
+        let model = self.choice().model.id.to_string();
+        self.extensions().tell(&Moment::ModelChange { model }).await;
+        Ok(())
     }
 
     /// Changes how much may be done, from the next call on.

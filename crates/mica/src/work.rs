@@ -1,7 +1,8 @@
 //! Puts an agent together: a model, a domain, a session, and everyone who has a say.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -21,6 +22,7 @@ use mica_policy::rules::{Action, RuleSet, Subjects};
 use mica_session::{Access, Session};
 use mica_tools::{Checkpoints, Person, Profiles, Redaction, Tasks, Workspace};
 use pack_mi::apply_code_action;
+use tokio_util::sync::CancellationToken;
 
 use crate::approvals::KeptApprovals;
 use crate::approvals::project::ProjectFile;
@@ -28,11 +30,11 @@ use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions, undo};
 use crate::config::{Values, project};
-use crate::equipment::extensions::Loading;
 use crate::equipment::extensions::added::Added;
 use crate::equipment::extensions::screen::Screen;
 use crate::equipment::extensions::store::Store;
 use crate::equipment::extensions::world::{Around, Commands, Given};
+use crate::equipment::extensions::{Loading, Shelf};
 use crate::equipment::mcp;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
@@ -91,6 +93,8 @@ pub struct Work {
     pub(crate) own_tools: Arc<BTreeSet<String>>,
     /// Servers of the Model Context Protocol.
     mcp: Servers,
+    /// What stops a command that a person typed.
+    pub(crate) stop: Arc<Mutex<Option<CancellationToken>>>,
 }
 
 /// What an agent is put together from.
@@ -187,11 +191,21 @@ impl Work {
             screen,
             person,
             keeper: keeper.clone(),
-            commands: Commands { ground, gate: commands, workspace: workspace.clone() },
+            commands: Commands {
+                ground,
+                gate: commands,
+                workspace: workspace.clone(),
+                count: AtomicU64::new(0),
+            },
             web,
             store: Store::new(surroundings.data.join("extensions")),
         }));
-        let loading = Arc::new(Loading::new(around, factories));
+        let shelf = Shelf {
+            surroundings: surroundings.clone(),
+            values: values.extensions.clone(),
+            named: flags.extension.clone(),
+        };
+        let loading = Arc::new(Loading::new(around, shelf, factories));
         let added = Arc::<Added>::default();
         let shared = Shared {
             mode: mode.clone(),
@@ -291,35 +305,27 @@ impl Work {
             added,
             own_tools: Arc::new(own_tools),
             mcp: servers,
+            stop: Arc::default(),
         })
     }
 
-    /// Runs from a prompt until the agent stops.
+    /// Runs from a prompt until the agent stops, from a user with something in front of them.
     ///
     /// # Errors
     /// When a run goes on already, or a suspension cannot be kept.
-    pub async fn prompt(&self, text: &str) -> Result<Outcome> {
-        self.prompt_from(text, &mica_domain::Surroundings::default()).await
-    }
-
-    /// As [`Work::prompt`], from a user with something in front of them.
-    ///
-    /// # Errors
-    /// As [`Work::prompt`].
-    pub async fn prompt_from(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Outcome> {
+    pub async fn prompt(&self, text: &str, here: &mica_domain::Surroundings) -> Result<Outcome> {
         let mut content = vec![Content::text(text)];
         content.extend(self.loading.around.person_speaks());
         self.domain.message(here);
         self.begin_run(text, content).await
     }
 
-    /// Runs from what an extension said. `None`: none has something for a run to begin with.
+    /// Runs from what an extension said.
     ///
     /// # Errors
     /// As [`Work::prompt`].
-    pub async fn prompt_unasked(&self) -> Option<Result<Outcome>> {
-        let content = self.loading.around.next_run()?;
-        Some(self.begin_run("", content).await)
+    pub async fn unasked(&self, content: Vec<Content>) -> Result<Outcome> {
+        self.begin_run("", content).await
     }
 
     async fn begin_run(&self, text: &str, content: Vec<Content>) -> Result<Outcome> {

@@ -5,15 +5,130 @@
 pub mod added;
 pub mod found;
 pub mod permits;
+pub mod rows;
 pub mod screen;
 pub mod store;
 pub mod world;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mica_ext::{Extension, Extensions, Factory, Origin, Registry};
+use mica_ext::script::{self, Permission, Setting};
+use mica_ext::{Extension, Extensions, Factory, Origin, Registry, World};
 
+use crate::config::ExtensionValues;
+use crate::surroundings::Surroundings;
+use found::{Fingerprint, Found, Whose};
+use permits::Permits;
+use rows::{Brings, Row, State};
 use world::Around;
+
+/// Where extensions are looked for, and what is known about them without looking.
+#[derive(Debug, Clone)]
+pub struct Shelf {
+    /// The world around.
+    pub surroundings: Surroundings,
+    /// What the settings say.
+    pub values: ExtensionValues,
+    /// Those that were named.
+    pub named: Vec<PathBuf>,
+}
+
+impl Shelf {
+    /// What the files are now.
+    pub fn fingerprint(&self) -> Fingerprint {
+        found::fingerprint(&self.surroundings, &self.named)
+    }
+
+    /// Reads and loads all of them, side by side. Each has a row; those that are used are extensions.
+    pub async fn load(&self, world: &Arc<dyn World>) -> Vec<(Row, Option<Extension>)> {
+        let all = found::all(&self.surroundings, &self.named);
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let permits = match Permits::find(&self.surroundings, &self.values) {
+            Ok(permits) => permits,
+            // What is off cannot be told from what is on.
+            Err(error) => {
+                let failed = |found: &Found| Row::failed(found, format!("{error:#}"));
+                return all.iter().map(|found| (failed(found), None)).collect();
+            }
+        };
+        let mut names = BTreeSet::new();
+        let mut loading = Vec::new();
+        for found in all {
+            let is_first = names.insert(found.name());
+            let (row, setting) = self.judge(&found, &permits, is_first, world);
+            loading.push(tokio::spawn(one(found, row, setting)));
+        }
+        let mut loaded = Vec::new();
+        for one in loading {
+            // A task that broke had an extension that breaks the program; it is not used.
+            if let Ok(one) = one.await {
+                loaded.push(one);
+            }
+        }
+        loaded
+    }
+
+    /// Whether one is loaded, and with what.
+    fn judge(
+        &self,
+        found: &Found,
+        permits: &Permits,
+        is_first: bool,
+        world: &Arc<dyn World>,
+    ) -> (Row, Option<Setting>) {
+        let mut row = Row::new(found);
+        let trusted = found.whose != Whose::Project
+            || found.part().is_none_or(|part| part.is_trusted(&self.surroundings));
+        row.state = if permits.is_disabled(&row.name) {
+            State::Disabled
+        } else if let Err(why) = &found.bundle {
+            State::Failed(why.clone())
+        } else if !trusted {
+            State::Untrusted
+        } else if !is_first {
+            State::Failed("another extension has this name".to_owned())
+        } else {
+            State::Loaded
+        };
+        // What a project's asks for is part of what was trusted, and who names one on the command line knows it.
+        row.missing =
+            if found.whose == Whose::User { permits.missing(&row.name, &row.asks) } else { Vec::new() };
+        let granted = row.asks.iter().filter(|one| !row.missing.contains(one));
+        let granted: Vec<Permission> = granted.filter_map(|one| one.parse().ok()).collect();
+        let setting = (row.state == State::Loaded).then(|| {
+            let mut setting = Setting::new(Arc::clone(world)).granting(granted);
+            setting.limits.seed = seed();
+            setting
+        });
+        (row, setting)
+    }
+}
+
+/// Where chance begins in a script: not every time at the same number.
+#[allow(clippy::disallowed_methods, reason = "the binary knows the time")]
+fn seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_nanos() & u128::from(u64::MAX)).unwrap_or_default()
+}
+
+/// Loads one, if it is to be.
+async fn one(found: Found, mut row: Row, setting: Option<Setting>) -> (Row, Option<Extension>) {
+    let (Some(setting), Ok(bundle)) = (setting, &found.bundle) else { return (row, None) };
+    match script::load(bundle, setting).await {
+        Ok(extension) => {
+            row.brings = Brings::of(&extension.registry);
+            (row, Some(extension))
+        }
+        Err(error) => {
+            row.state = State::Failed(error.to_string());
+            (row, None)
+        }
+    }
+}
 
 /// All extensions of a session, and what they are made from.
 pub struct Loading {
@@ -21,26 +136,71 @@ pub struct Loading {
     pub extensions: Extensions,
     /// The program as they see it.
     pub around: Arc<Around>,
+    shelf: Shelf,
     factories: Vec<(Origin, Arc<dyn Factory>)>,
+    now: Mutex<Now>,
+}
+
+/// What was loaded last.
+#[derive(Default)]
+struct Now {
+    /// Nothing before the first time.
+    rows: Option<Vec<Row>>,
+    seen: Fingerprint,
 }
 
 impl Loading {
     /// Nothing is loaded yet.
-    pub fn new(around: Arc<Around>, factories: Vec<(Origin, Arc<dyn Factory>)>) -> Self {
-        Self { extensions: Extensions::default(), around, factories }
+    pub fn new(around: Arc<Around>, shelf: Shelf, factories: Vec<(Origin, Arc<dyn Factory>)>) -> Self {
+        Self { extensions: Extensions::default(), around, shelf, factories, now: Mutex::default() }
     }
 
-    /// Loads everything anew, side by side. What fails is told and left out.
-    pub async fn load(&self) {
-        let mut loaded = Vec::new();
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the settings say.
+    pub fn values(&self) -> &ExtensionValues {
+        &self.shelf.values
+    }
+
+    /// What there is, as it was loaded.
+    pub fn rows(&self) -> Vec<Row> {
+        self.now().rows.clone().unwrap_or_default()
+    }
+
+    /// Whether a file changed since they were loaded.
+    pub fn is_outdated(&self) -> bool {
+        let seen = self.shelf.fingerprint();
+        self.now().seen != seen
+    }
+
+    /// Loads everything anew. What fails is left out. Answers what people should know: what is different from before, and
+    /// what is not used and why.
+    pub async fn load(&self) -> Vec<String> {
+        let seen = self.shelf.fingerprint();
+        let world: Arc<dyn World> = Arc::clone(&self.around) as Arc<dyn World>;
+        let (mut loaded, mut told) = (Vec::new(), Vec::new());
         for (origin, factory) in &self.factories {
             let mut registry = Registry::default();
             match factory.register(&mut registry).await {
                 Ok(()) => loaded.push(Extension::new(factory.name(), *origin, registry)),
-                Err(why) => self.extensions.notice(factory.name(), format!("it is not used: {why}")),
+                Err(why) => told.push(format!("extension {}: it is not used: {why}", factory.name())),
             }
         }
+        // Nothing of before is asked any more while the new ones begin.
+        let scripts = if seen.is_empty() && self.shelf.named.is_empty() {
+            Vec::new()
+        } else {
+            self.shelf.load(&world).await
+        };
+        let (rows, scripts): (Vec<Row>, Vec<Option<Extension>>) = scripts.into_iter().unzip();
+        loaded.extend(scripts.into_iter().flatten());
         self.around.steering.anew();
         self.extensions.exchange(loaded);
+        let before = std::mem::replace(&mut *self.now(), Now { rows: Some(rows.clone()), seen });
+        told.extend(rows::news(before.rows.as_deref(), &rows));
+        told.extend(self.extensions.take_notices().iter().map(ToString::to_string));
+        told
     }
 }

@@ -3,17 +3,20 @@
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Parser as _;
 use mica_ai::Message;
+use mica_ext::extensions::CommandInfo;
 use mica_policy::mode::Mode;
 use mica_session::undo::Way;
 use mica_session::{Body, EntryId, Kind, Session};
 
-use super::text_of;
+use super::{reloading, text_of};
 use crate::approvals::name;
 use crate::cli::{Cli, Command};
 use crate::commands::sessions::{self, find, tree};
 use crate::commands::undo::{self, Asked};
+use crate::equipment::extensions::rows;
 use crate::keeping::Keeper;
 use crate::render::question::plain;
+use crate::render::text::TextPrinter;
 use crate::surroundings::Surroundings;
 use crate::terminal::{Input, Terminal};
 use crate::window;
@@ -38,8 +41,12 @@ const HELP: &str = "\
 /tools             what the model can call
 /agents            which subagents it can send
 /model [NAME]      which model is asked, and where; or ask another one from now on
+/ext               which extensions there are, and what became of each
+/reload            load extensions anew; changed files are by themselves, before your next input
 /session           where this is kept
 /quit              leave (also Ctrl-D)
+
+!COMMAND           run a command in the sandbox; the model is told with the next thing you say
 
 An ENTRY is the end of an id that /tree shows, or a label.
 While the agent works, what you type joins before its next step; Ctrl-C stops it.
@@ -57,6 +64,7 @@ pub enum Said {
 pub async fn command(
     work: &Work,
     surroundings: &Surroundings,
+    printer: &TextPrinter,
     terminal: &mut Terminal,
     command: &str,
 ) -> Said {
@@ -66,6 +74,11 @@ pub async fn command(
         "undo" | "redo" => {
             restore(work, surroundings, name, rest).await.unwrap_or_else(|error| format!("{error:#}"))
         }
+        "reload" => match reloading::anew(work, surroundings, printer, terminal).await {
+            Ok(told) if told.is_empty() => "nothing changed".to_owned(),
+            Ok(told) => told.join("\n"),
+            Err(error) => format!("{error:#}"),
+        },
         "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" => {
             history(work, surroundings, terminal, name, rest)
                 .await
@@ -80,26 +93,28 @@ pub async fn meanwhile(work: &Work, command: &str) -> String {
     let (name, rest) = split(command);
     match name {
         "quit" | "exit" | "q" => "a run is going on: Ctrl-C stops it, then /quit leaves".to_owned(),
-        "undo" | "redo" | "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" => {
+        "undo" | "redo" | "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" | "reload" => {
             format!("/{name} is for between runs: Ctrl-C stops this one")
         }
         _ => about(work, name, rest).await,
     }
 }
 
-/// Whether a line that is typed while the agent works is a command. A path, for example, is something to say.
+/// Whether a line is a command of the program itself. Those of extensions are theirs; a path, for example, is something to say.
 pub fn is_command(line: &str) -> bool {
     let name = line.trim().strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
     name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
-/// Whether a command is one that an extension brings. The program's own come first.
-pub fn is_of_extension(work: &Work, command: &str) -> bool {
-    let (name, _) = split(command);
-    !COMMANDS.contains(&name) && work.extensions().commands().iter().any(|known| known.name == name)
+/// What is said to a command that nobody has.
+pub fn unknown(line: &str) -> String {
+    let (name, _) = split(line.trim_start_matches('/'));
+    format!("there is no command /{name}; /help lists them")
 }
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 24] = [
+    "ext",
+    "reload",
     "help",
     "?",
     "quit",
@@ -132,7 +147,18 @@ fn split(command: &str) -> (&str, &str) {
 /// What concerns the run.
 async fn about(work: &Work, name: &str, rest: &str) -> String {
     match name {
-        "help" | "?" => HELP.to_owned(),
+        "help" | "?" => {
+            let more = work.extensions().commands();
+            let lines = more.iter().map(|command| {
+                let CommandInfo { name, description, extension } = command;
+                format!("/{name:<17} {} ({extension})\n", plain(description))
+            });
+            format!("{HELP}{}", lines.collect::<String>())
+        }
+        "ext" => match work.loading.rows().as_slice() {
+            [] => "there are no extensions; `mica docs extensions` tells how to write one".to_owned(),
+            rows => rows::text(rows),
+        },
         "mode" if rest.is_empty() => work.mode.get().name().to_owned(),
         "mode" => match rest.parse::<Mode>().map_err(Into::into).and_then(|mode| work.set_mode(mode)) {
             Ok(()) => format!("{} mode", work.mode.get().name()),
@@ -153,7 +179,7 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
             Err(error) => format!("{error:#}"),
         },
         "session" => work.place(),
-        other => format!("there is no command /{other}; /help lists them"),
+        other => unknown(other),
     }
 }
 

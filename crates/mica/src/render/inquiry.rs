@@ -21,8 +21,12 @@ pub fn question(question: &Question, number: usize, count: usize) -> String {
             let _ = write!(text, " — {}", plain(about.trim()));
         }
     }
-    let numbers = if question.multi_select { "numbers such as 1 2" } else { "a number" };
-    let _ = write!(text, "\n  {numbers}, your own words, or /decline:");
+    let answers = match (question.options.is_empty(), question.multi_select) {
+        (true, _) => "your words",
+        (false, true) => "numbers such as 1 2, your own words",
+        (false, false) => "a number, your own words",
+    };
+    let _ = write!(text, "\n  {answers}, or /decline:");
     text
 }
 
@@ -51,6 +55,9 @@ pub fn read(question: &Question, line: &str) -> Typed {
         question.options.iter().find(|option| option.label.trim().eq_ignore_ascii_case(line))
     {
         return Typed::Answer(label(&option.label));
+    }
+    if question.options.is_empty() {
+        return Typed::Answer(Answer { chosen: Vec::new(), text: Some(unquoted(line).to_owned()) });
     }
     let words = line.split([' ', ',', ';']).filter(|word| !word.is_empty());
     let Some(numbers) = words.map(|word| word.parse::<usize>().ok()).collect::<Option<Vec<usize>>>() else {

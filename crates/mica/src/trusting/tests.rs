@@ -17,7 +17,7 @@ fn check(typed: &str, expect: State, shown: &[&str]) {
     std::fs::create_dir_all(surroundings.folder.join(".mica")).unwrap();
     std::fs::write(surroundings.folder.join(".mica/config.toml"), "mode = \"ask\"\n").unwrap();
     let mut out = Vec::new();
-    ask(&surroundings, &mut typed.as_bytes(), &mut out).unwrap();
+    ask_about_project(&surroundings, &mut typed.as_bytes(), &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     assert!(out.contains("\n  settings .mica/config.toml (13 bytes): "), "{out}");
     for shown in shown {
@@ -27,7 +27,7 @@ fn check(typed: &str, expect: State, shown: &[&str]) {
     assert_eq!(parts[0].state(&surroundings), expect, "{typed:?}: {out}");
     // Whoever said something is not asked again.
     let mut again = Vec::new();
-    ask(&surroundings, &mut "".as_bytes(), &mut again).unwrap();
+    ask_about_project(&surroundings, &mut "".as_bytes(), &mut again).unwrap();
     assert_eq!(again.is_empty(), expect != State::New, "{typed:?}");
 }
 

@@ -1,7 +1,5 @@
 //! What is trusted, and what a change of it does.
 
-#![allow(clippy::disallowed_methods, reason = "tests put files where they want them")]
-
 use super::*;
 
 const TOOL: Kind = Kind { word: "tool", does: "does something" };
@@ -72,25 +70,4 @@ fn a_part_says_what_it_is_where_and_how_large() {
     let part = folder(&[("b", "2\n"), ("a", "1")]);
     assert_eq!(part.line(Path::new("/p")), "tool x (2 files, 3 bytes)");
     assert_eq!(part.text, "--- a\n1\n--- b\n2\n");
-}
-
-#[test]
-fn the_files_of_a_folder_are_all_there_and_links_are_refused() {
-    let home = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let path = home.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    };
-    write("b/c.txt", "2");
-    write("a.txt", "1");
-    let files = files_below(home.path()).unwrap();
-    let expect: Vec<File> = vec![("a.txt".to_owned(), b"1".to_vec()), ("b/c.txt".to_owned(), b"2".to_vec())];
-    assert_eq!(files, expect);
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink("/etc/hostname", home.path().join("z")).unwrap();
-        let error = files_below(home.path()).unwrap_err().to_string();
-        assert!(error.contains("is a link"), "{error}");
-    }
 }

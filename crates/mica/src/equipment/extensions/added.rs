@@ -25,6 +25,6 @@ impl Added {
     /// As sections of the prompt's tail.
     pub fn sections(&self) -> Vec<Rendered> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().map(|(name, text)| Rendered::turn(format!("extension {name}"), text.clone())).collect()
+        all.iter().map(|(name, text)| Rendered::turn(format!("extension-{name}"), text.clone())).collect()
     }
 }

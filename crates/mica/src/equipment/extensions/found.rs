@@ -7,19 +7,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
+use mica_ext::script::Bundle;
 
-use crate::config::project::{File, Kind, Part, files_below};
+use crate::config::project::{Kind, Part};
 use crate::surroundings::Surroundings;
 
 /// What a project's extensions are to trust.
-pub const EXTENSION: Kind = Kind { word: "extension", does: "is code that runs in mica, in a cage" };
+pub const EXTENSION: Kind = Kind { word: "extension", does: "code that runs in mica, in a cage" };
 
 /// How the names of extensions end.
 const ENDINGS: [&str; 4] = ["ts", "mts", "js", "mjs"];
-
-/// The files that a folder begins with.
-const INDEX: [&str; 4] = ["index.ts", "index.mts", "index.js", "index.mjs"];
 
 /// Whose extension it is. The earlier wins where two have one name: nothing that a project brings takes the place of what
 /// the user has.
@@ -44,37 +42,55 @@ impl Whose {
     }
 }
 
-/// An extension on disk, read.
+/// An extension on disk, read; or why it could not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What it is called: its file's name without endings, or its folder's.
-    pub name: String,
     /// Whose it is.
     pub whose: Whose,
     /// Its file, or its folder.
     pub path: PathBuf,
-    /// The file that it begins with, among `files`.
-    pub entry: String,
-    /// All its files.
-    pub files: Vec<File>,
+    /// What is in it.
+    pub bundle: Result<Bundle, String>,
 }
 
 impl Found {
-    /// The source that it begins with.
-    pub fn source(&self) -> Option<&str> {
-        let (_, bytes) = self.files.iter().find(|(name, _)| *name == self.entry)?;
-        std::str::from_utf8(bytes).ok()
+    /// Reads one.
+    pub fn read(whose: Whose, path: PathBuf) -> Self {
+        let read = Bundle::read(&path).map_err(|error| error.reason);
+        let bundle =
+            read.and_then(|bundle| if is_name(bundle.name()) { Ok(bundle) } else { Err(NAME.to_owned()) });
+        Self { whose, path, bundle }
     }
 
-    /// What is trusted of it, with what it would be allowed.
-    pub fn part(&self, asks: Vec<String>) -> Part {
-        let text = self.source().filter(|_| self.files.len() == 1);
-        let part = match text {
-            Some(text) => Part::file(EXTENSION, &self.path, text),
-            None => Part::folder(EXTENSION, &self.path, self.files.clone()),
-        };
-        part.asking(asks)
+    /// What it is called.
+    pub fn name(&self) -> String {
+        match &self.bundle {
+            Ok(bundle) => bundle.name().to_owned(),
+            Err(_) => self.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        }
     }
+
+    /// What it asks to be allowed.
+    pub fn asks(&self) -> Vec<String> {
+        let manifest = self.bundle.as_ref().map(Bundle::manifest);
+        manifest
+            .map(|manifest| manifest.permissions.iter().map(ToString::to_string).collect())
+            .unwrap_or_default()
+    }
+
+    /// What is trusted of it: all its bytes, its permissions among them.
+    pub fn part(&self) -> Option<Part> {
+        let bundle = self.bundle.as_ref().ok()?;
+        Some(Part::file(EXTENSION, &self.path, bundle.text()).asking(self.asks()))
+    }
+}
+
+/// Names stand in commands, and files of this program are named for extensions.
+const NAME: &str = "its name needs letters, digits, - and _, 64 at most";
+
+fn is_name(name: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    !name.is_empty() && name.len() <= 64 && name.chars().all(fits)
 }
 
 /// The user's folder.
@@ -87,31 +103,27 @@ pub fn project_folder(folder: &Path) -> PathBuf {
     folder.join(".mica").join("extensions")
 }
 
-/// One that could not be read, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
-    /// Where it is.
-    pub path: PathBuf,
-    /// What is wrong, in words.
-    pub why: String,
+/// All of them: those that were named, the user's, the project's, each by name.
+pub fn all(surroundings: &Surroundings, named: &[PathBuf]) -> Vec<Found> {
+    places(surroundings, named).into_iter().map(|(whose, path)| Found::read(whose, path)).collect()
 }
 
-/// All of them: those that were named, the user's, the project's.
-pub fn all(surroundings: &Surroundings, named: &[PathBuf]) -> (Vec<Found>, Vec<Unreadable>) {
-    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
-    let folders =
-        [(Whose::User, user_folder(surroundings)), (Whose::Project, project_folder(&surroundings.folder))];
+fn places(surroundings: &Surroundings, named: &[PathBuf]) -> Vec<(Whose, PathBuf)> {
+    let inside = |whose: Whose, folder: PathBuf| entries(&folder).into_iter().map(move |path| (whose, path));
     let named = named.iter().map(|path| (Whose::Named, surroundings.folder.join(path)));
-    let inside = folders
-        .into_iter()
-        .flat_map(|(whose, folder)| entries(&folder).into_iter().map(move |path| (whose, path)));
-    for (whose, path) in named.chain(inside) {
-        match read(whose, &path) {
-            Ok(one) => found.push(one),
-            Err(error) => unreadable.push(Unreadable { path, why: format!("{error:#}") }),
-        }
-    }
-    (found, unreadable)
+    named
+        .chain(inside(Whose::User, user_folder(surroundings)))
+        .chain(inside(Whose::Project, project_folder(&surroundings.folder)))
+        .collect()
+}
+
+/// The project's extensions, for trust.
+///
+/// # Errors
+/// Never: one that cannot be read is told when it would be loaded.
+pub fn parts(folder: &Path) -> Result<Vec<Part>> {
+    let paths = entries(&project_folder(folder)).into_iter();
+    Ok(paths.filter_map(|path| Found::read(Whose::Project, path).part()).collect())
 }
 
 /// The extensions of a folder, by name: files, and folders that have a file to begin with.
@@ -129,49 +141,9 @@ fn is_one(path: &Path) -> bool {
         return false;
     }
     if path.is_dir() {
-        return INDEX.iter().any(|index| path.join(index).is_file());
+        return ENDINGS.iter().any(|ending| path.join(format!("index.{ending}")).is_file());
     }
     path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| ENDINGS.contains(&ending))
-}
-
-/// Reads one.
-///
-/// # Errors
-/// When it is none, or cannot be read.
-pub fn read(whose: Whose, path: &Path) -> Result<Found> {
-    let name = name_of(path)?;
-    if path.is_dir() {
-        let files = files_below(path)?;
-        let entry = INDEX.iter().find(|index| files.iter().any(|(name, _)| name == *index));
-        let entry = entry.with_context(|| format!("{} has no index.ts", path.display()))?;
-        return Ok(Found { name, whose, path: path.to_owned(), entry: (*entry).to_owned(), files });
-    }
-    // What a link of a project leads to could change without a byte of the project changing.
-    if whose == Whose::Project && path.is_symlink() {
-        bail!(
-            "{} is a link, and where it leads could change unseen: put the file itself there",
-            path.display()
-        );
-    }
-    let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let entry = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let found =
-        Found { name, whose, path: path.to_owned(), entry: entry.clone(), files: vec![(entry, bytes)] };
-    if found.source().is_none() {
-        bail!("{} is no text", path.display());
-    }
-    Ok(found)
-}
-
-/// What an extension is called: `guard.ts` and `guard.extension.ts` are `guard`.
-fn name_of(path: &Path) -> Result<String> {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let name = if path.is_dir() { name } else { name.split('.').next().unwrap_or_default() };
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
-        bail!("{} is no name for an extension: letters, digits, - and _, 64 at most", path.display());
-    }
-    Ok(name.to_owned())
 }
 
 /// What the files of extensions were when they were last looked at: enough to see that one changed, without reading it.
@@ -180,9 +152,7 @@ pub type Fingerprint = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 /// Looks at the files of all extensions, without reading them.
 pub fn fingerprint(surroundings: &Surroundings, named: &[PathBuf]) -> Fingerprint {
     let mut seen = Fingerprint::new();
-    let folders = [user_folder(surroundings), project_folder(&surroundings.folder)];
-    let named = named.iter().map(|path| surroundings.folder.join(path));
-    for path in folders.iter().flat_map(|folder| entries(folder)).chain(named) {
+    for (_, path) in places(surroundings, named) {
         look(&path, &mut seen, 0);
     }
     seen
@@ -201,11 +171,5 @@ fn look(path: &Path, seen: &mut Fingerprint, depth: usize) {
     }
 }
 
-/// The project's extensions, for trust.
-///
-/// # Errors
-/// When one of them cannot be read.
-pub fn parts(folder: &Path) -> Result<Vec<Part>> {
-    let paths = entries(&project_folder(folder));
-    paths.iter().map(|path| Ok(read(Whose::Project, path)?.part(Vec::new()))).collect()
-}
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,8 @@ pub struct Permits {
     pub disabled: BTreeSet<String>,
     /// What each may do, by name.
     pub granted: BTreeMap<String, BTreeSet<String>>,
+    /// What the user was asked about and did not allow: they are not asked again.
+    pub declined: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Permits {
@@ -75,8 +77,22 @@ impl Permits {
         asked.iter().filter(|one| !granted.is_some_and(|all| all.contains(*one))).cloned().collect()
     }
 
+    /// Which of what an extension asks for the user said nothing about yet.
+    pub fn unanswered(&self, name: &str, asked: &[String]) -> Vec<String> {
+        let declined = self.declined.get(name);
+        let mut open = self.missing(name, asked);
+        open.retain(|one| !declined.is_some_and(|all| all.contains(one)));
+        open
+    }
+
+    /// Does not allow an extension what it asks for, and is not asked again.
+    pub fn decline(&mut self, name: &str, asked: &[String]) {
+        self.declined.entry(name.to_owned()).or_default().extend(asked.iter().cloned());
+    }
+
     /// Allows an extension what it asks for.
     pub fn grant(&mut self, name: &str, asked: &[String]) {
+        self.declined.remove(name);
         self.granted.entry(name.to_owned()).or_default().extend(asked.iter().cloned());
     }
 }

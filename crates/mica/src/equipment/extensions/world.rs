@@ -158,6 +158,12 @@ impl Around {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The run that goes on; one of its own for what is done between runs.
+    pub fn run(&self) -> RunId {
+        let running = self.steering.run().filter(|_| !self.idle.load(Ordering::SeqCst));
+        running.unwrap_or_else(RunId::fresh)
+    }
+
     fn agent(&self) -> Result<&Agent, Refusal> {
         self.agent.get().ok_or(Refusal::Unavailable { what: "conversation" })
     }
@@ -436,8 +442,7 @@ impl World for Around {
     }
 
     async fn exec(&self, by: &str, exec: Exec, cancel: &CancellationToken) -> Result<Executed, Refusal> {
-        let run = self.steering.run().unwrap_or_else(|| RunId::from(format!("extension-{by}").as_str()));
-        self.commands.exec(&self.folder, run, by, exec, cancel).await
+        self.commands.exec(&self.folder, self.run(), by, exec, cancel).await
     }
 
     async fn fetch(&self, _: &str, fetch: Fetch, cancel: &CancellationToken) -> Result<Fetched, Refusal> {

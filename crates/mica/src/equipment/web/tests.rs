@@ -20,7 +20,7 @@ fn equipped(settings: &str, variables: &[(&str, &str)]) -> Result<(Vec<String>, 
         columns: 80,
     };
     let mut notices = Vec::new();
-    let part = equip(&values, &surroundings, &mut notices)?;
+    let (part, _) = equip(&values, &surroundings, &mut notices)?;
     let tools = part.capabilities.iter().flat_map(|one| &one.tools).map(|tool| tool.spec().name.clone());
     Ok((tools.collect(), notices))
 }

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mica_agent::RunId;
 use mica_ai::id::CallId;
@@ -35,11 +36,13 @@ pub struct Commands {
     pub gate: ShellGate,
     /// The folder they work in, and who records what they change.
     pub workspace: Workspace,
+    /// How many ran.
+    pub count: AtomicU64,
 }
 
 impl Commands {
     /// Runs one.
-    pub(super) async fn exec(
+    pub async fn exec(
         &self,
         root: &Path,
         run: RunId,
@@ -60,7 +63,7 @@ impl Commands {
                 folder
             }
         };
-        let (line, mut command) = match &exec.what {
+        let (line, command) = match &exec.what {
             Program::Shell(line) => {
                 (line.clone(), Command::new("bash", &folder).arguments(["-c".to_owned(), line.clone()]))
             }
@@ -82,10 +85,10 @@ impl Commands {
         boundary.limits.wall = Some(exec.timeout);
         let variables = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         boundary.environment.extend(variables);
-        if exec.stdin.is_some() {
-            command = command.with_input();
-        }
-        let call = CallId::from(format!("extension_{by}"));
+        let command = if exec.stdin.is_some() { command.with_input() } else { command };
+        // Several may run at a time.
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let call = CallId::from(format!("extension_{by}_{number}"));
         if !looks {
             let (journal, run, call) = (self.workspace.clone(), run.clone(), call.clone());
             let begun =

@@ -1,0 +1,102 @@
+//! What a project brings is used only as it was when somebody trusted it.
+
+use super::*;
+
+const BLOCK: &str = "export default (api) => { api.on('tool_call', () => ({ block: true, reason: 'the project says no' })); };\n";
+
+#[tokio::test]
+async fn a_projects_extension_counts_only_as_it_was_trusted() {
+    let mut scenario = Scenario::new();
+    for _ in 0..4 {
+        scenario = scenario.turn(writes("b.txt", "x")).turn(done());
+    }
+    let stage = Stage::new(scenario).await;
+    project(&stage, "no.ts", BLOCK);
+    let write = &["-p", "write", "--yes"];
+    let ran = runs(&stage, write).await;
+    let unused = "not used, because it is not trusted: extension .mica/extensions/no.ts; look at it with `mica trust --list`, \
+                  then run `mica trust`";
+    assert!(ran.err.contains(unused), "{}", ran.err);
+    assert!(stage.project().join("b.txt").exists());
+    let listed = stage.does(&["trust", "--list"]).await;
+    assert!(
+        listed.starts_with("extension .mica/extensions/no.ts (106 bytes): not trusted\n\n    export default"),
+        "{listed}"
+    );
+    stage.does(&["trust"]).await;
+    assert!(stage.does(&["trust", "--list"]).await.contains("(106 bytes): trusted\n"));
+    let ran = runs(&stage, write).await;
+    assert!(!ran.err.contains("not trusted"), "{}", ran.err);
+    assert!(results(&stage)[0].contains("the project says no"), "{:?}", results(&stage));
+    // One byte more, and it is another.
+    project(&stage, "no.ts", &format!("{BLOCK}\n"));
+    assert!(runs(&stage, write).await.err.contains(unused));
+    project(&stage, "no.ts", BLOCK);
+    stage.does(&["trust", "--revoke"]).await;
+    assert!(runs(&stage, write).await.err.contains(unused));
+}
+
+#[tokio::test]
+async fn what_the_agent_writes_is_not_used_until_somebody_trusts_it() {
+    let evil = "export default (api) => { api.registerTool({ name: 'evil', description: 'Does.', parameters: { type: 'object' }, \
+                execute: async () => 'done' }); };\n";
+    let shell = |command: &str| Turn::new().call("shell", json!({ "command": command }));
+    let scenario = Scenario::new()
+        .turn(writes(".mica/extensions/evil.ts", evil))
+        .turn(shell("cp a.txt .mica/extensions/other.ts"))
+        .turn(writes(".mica/config.toml", "allow = ['*']"))
+        .turn(done())
+        .turn(done());
+    let stage = Stage::new(scenario).await;
+    // Without a yes, somebody is asked.
+    let asked = stage.ask(&["-p", "extend yourself"]).await;
+    assert_eq!(asked.code, Some(4), "{}{}", asked.out, asked.err);
+    runs(&stage, &["--continue", "--yes"]).await;
+    let told = results(&stage);
+    assert!(told[2].contains("evil.ts"), "{told:?}");
+    assert!(told[1].contains("no command may write it"), "{told:?}");
+    assert!(told[0].contains("decides what tools and agents do later"), "{told:?}");
+    assert!(stage.project().join(".mica/extensions/evil.ts").exists());
+    assert!(!stage.project().join(".mica/extensions/other.ts").exists());
+    let ran = runs(&stage, &["-p", "go on", "--yes"]).await;
+    assert!(
+        ran.err.contains("not used, because it is not trusted: extension .mica/extensions/evil.ts"),
+        "{}",
+        ran.err
+    );
+    let last = stage.server.captured().len() - 1;
+    assert!(!tools(&stage, last).contains(&"evil".to_owned()));
+    let listed = stage.does(&["ext", "list"]).await;
+    assert!(listed.starts_with("evil  untrusted  "), "{listed}");
+}
+
+#[tokio::test]
+async fn a_project_neither_takes_the_name_of_an_extension_of_the_users_nor_turns_it_off() {
+    let scenario = Scenario::new().turn(writes("b.txt", "x")).turn(done());
+    let stage = Stage::new(scenario).await;
+    user(&stage, "guard.ts", BLOCK);
+    project(&stage, "guard.ts", "export default () => {};\n");
+    put(stage.project().join(".mica/config.toml"), "[extensions]\ndisable = [\"guard\"]\n");
+    stage.does(&["trust"]).await;
+    let ran = runs(&stage, &["-p", "write", "--yes"]).await;
+    assert!(ran.err.contains("[extensions] in ") && ran.err.contains("is not used"), "{}", ran.err);
+    assert!(ran.err.contains("extension guard is not used: another extension has this name"), "{}", ran.err);
+    assert!(results(&stage)[0].contains("the project says no"), "{:?}", results(&stage));
+}
+
+#[tokio::test]
+async fn trust_covers_what_a_projects_extension_asks_for() {
+    let scenario = Scenario::new().turn(Turn::new().call("remember", json!({ "what": "milk" }))).turn(done());
+    let stage = Stage::new(scenario).await;
+    let keeps = "// @mica-extension {\"permissions\": [\"storage\"]}\n\
+                 export default (api) => { api.registerTool({ name: 'remember', description: 'Keeps.', \
+                 parameters: { type: 'object', properties: { what: { type: 'string' } } }, \
+                 execute: async (_, args) => { await api.storage.set('what', args.what); return 'kept ' + args.what; } }); };\n";
+    project(&stage, "keeps.ts", keeps);
+    assert!(stage.does(&["trust", "--list"]).await.contains("; asks for storage): not trusted"));
+    stage.does(&["trust"]).await;
+    runs(&stage, &["-p", "remember milk", "--yes"]).await;
+    assert_eq!(results(&stage)[0], "kept milk");
+    let kept = std::fs::read_to_string(stage.folder.path().join("home/data/extensions/keeps.json")).unwrap();
+    assert_eq!(kept, r#"{"what":"milk"}"#);
+}

@@ -1,0 +1,162 @@
+//! Extensions at a terminal: trust, questions, statuses, files that change, and commands of one's own.
+
+use super::*;
+
+fn put(person: &Person, path: &str, text: &str) {
+    let path = person.folder.path().join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+/// Leaves, and comes back to a new session, after something was put somewhere.
+fn begins_anew(person: &mut Person) {
+    person.leaves();
+    (person.keyboard, person.screen, person.program) = begin(&person.folder, &person.server, &[]);
+    person.seen.clear();
+}
+
+const SAYS_NO: &str = "export default (api) => {\n  api.registerCommand('hello', { description: 'says hello', handler: async (args) => \
+                       `hello ${args}` });\n};\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_asked_once_whether_a_project_is_trusted() {
+    let mut person = Person::sits_down(Scenario::new()).await;
+    person.sees("edit> ");
+    put(&person, "project/.mica/extensions/hello.ts", SAYS_NO);
+    begins_anew(&mut person);
+    let asked = person.sees("[s]how: ");
+    assert!(asked.contains("? This project brings things that change what mica does here."), "{asked:?}");
+    assert!(asked.contains("  extension .mica/extensions/hello.ts ("), "{asked:?}");
+    person.types("s\r");
+    let shown = person.sees("[s]how: ");
+    assert!(shown.contains("    export default (api) => {"), "{shown:?}");
+    person.types("n\r");
+    person.sees("… not used; `mica trust` changes that");
+    person.sees("edit> ");
+    person.types("/hello you\r");
+    person.sees("there is no command /hello");
+    person.sees("edit> ");
+    // The answer is kept, and a change is another thing.
+    begins_anew(&mut person);
+    assert!(!person.sees("edit> ").contains("[s]how"));
+    put(&person, "project/.mica/extensions/hello.ts", &format!("{SAYS_NO}// more\n"));
+    begins_anew(&mut person);
+    person.sees("[s]how: ");
+    person.types("yes\r");
+    person.sees("edit> ");
+    person.types("/hello you\r");
+    person.sees("hello you");
+    person.sees("edit> ");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_dropped_counts_before_the_next_input() {
+    let mut person = Person::sits_down(Scenario::new().turn(Turn::new().text("Yes."))).await;
+    person.sees("edit> ");
+    let status =
+        "export default (api) => { api.on('turn_end', (_, ctx) => ctx.ui.setStatus('t', 'one turn')); };\n";
+    put(&person, "home/config/extensions/status.ts", status);
+    person.types("go\r");
+    person.sees("… extension status is new: hears what happens");
+    person.sees("Yes.");
+    person.sees("[one turn] edit> ");
+    put(&person, "home/config/extensions/status.ts", "export default (api) => { api.on( };\n");
+    person.types("/ext\r");
+    person.sees("… extension status is not used: Syntax error in status.ts, line 1, column");
+    person.sees("failed");
+    person.sees("edit> ");
+    person.types("/reload\r");
+    person.sees("nothing changed");
+    person.sees("edit> ");
+    // One that asks for something is asked about.
+    let keeps = "// @mica-extension {\"permissions\": [\"storage\"]}\nexport default (api) => { api.registerCommand('keep', { \
+                 description: 'keeps', handler: async (args) => { await api.storage.set('a', args); return 'kept ' + args; } }); };\n";
+    put(&person, "home/config/extensions/keeps.ts", keeps);
+    person.types("/help\r");
+    let asked = person.sees("[s]how: ");
+    assert!(
+        asked.contains("The extension keeps (") && asked.contains(") asks for storage. Allow it?"),
+        "{asked:?}"
+    );
+    person.types("y\r");
+    person.sees("… extension keeps is new: commands /keep");
+    person.sees("/keep              keeps (keeps)");
+    person.sees("edit> ");
+    person.types("/keep this\r");
+    person.sees("kept this");
+    person.sees("edit> ");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_extension_asks_a_person_in_a_run_and_between_runs() {
+    let scenario = Scenario::new().turn(writes("a.txt")).turn(Turn::new().text("Written."));
+    let mut person = Person::sits_down(scenario).await;
+    person.sees("edit> ");
+    let asks = "export default (api) => {\n\
+                api.on('tool_call', async (event, ctx) => (await ctx.ui.confirm('Write ' + event.input.path + '?')) ? undefined : \
+                { block: true, reason: 'no' });\n\
+                api.registerCommand('pick', { description: 'picks', handler: async (_, ctx) => { \
+                const one = await ctx.ui.select('Which?', ['red', 'blue']); const name = await ctx.ui.input('Name?', 'short'); \
+                return `${one} ${name}`; } });\n};\n";
+    put(&person, "home/config/extensions/asks.ts", asks);
+    person.types("/pick\r");
+    let asked = person.sees("or /decline:");
+    assert!(asked.contains("? asks: Which?\r\n  1  red\r\n  2  blue"), "{asked:?}");
+    person.types("2\r");
+    let asked = person.sees("your words, or /decline:");
+    assert!(asked.contains("? asks: Name? (short)"), "{asked:?}");
+    person.types("12 monkeys\r");
+    person.sees("blue 12 monkeys");
+    person.sees("edit> ");
+    person.types("write\r");
+    let asked = person.sees("or /decline:");
+    assert!(asked.contains("? asks: Write a.txt?\r\n  1  Yes\r\n  2  No"), "{asked:?}");
+    person.types("1\r");
+    // What the extension lets pass, the program still asks about.
+    person.sees("? file_write");
+    person.sees("instead:");
+    person.types("y\r");
+    person.sees("Written.");
+    person.sees("edit> ");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_typed_with_a_slash_may_be_an_extensions_to_expand() {
+    let mut person = Person::sits_down(Scenario::new().turn(Turn::new().text("Tested."))).await;
+    person.sees("edit> ");
+    let alias =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/extensions/input-alias.ts");
+    put(&person, "home/config/extensions/alias.ts", &std::fs::read_to_string(alias).unwrap());
+    person.types("/nope\r");
+    person.sees("… extension alias is new: looks at what is typed");
+    person.sees("there is no command /nope; /help lists them");
+    person.sees("edit> ");
+    person.types("/t the parser\r");
+    person.sees("Tested.");
+    person.sees("edit> ");
+    let sent = person.server.captured()[0].json["messages"].to_string();
+    assert!(sent.contains("Write tests for the parser. Run them"), "{sent}");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_of_ones_own_runs_in_the_sandbox_and_is_told() {
+    let mut person = Person::sits_down(Scenario::new().turn(Turn::new().text("I see."))).await;
+    person.sees("edit> ");
+    person.types("!echo one two; exit 3\r");
+    let shown = person.sees("[it ended with 3]");
+    assert!(shown.contains("one two\r\n"), "{shown:?}");
+    person.sees("edit> ");
+    person.types("!echo x > .mica/config.toml\r");
+    person.sees("✗ it was not run: not allowed: ");
+    person.sees("edit> ");
+    person.types("what was that?\r");
+    person.sees("I see.");
+    person.sees("edit> ");
+    let sent = person.server.captured()[0].json["messages"].to_string();
+    assert!(sent.contains(r"$ echo one two; exit 3\none two\n[it ended with 3]"), "{sent}");
+    person.leaves();
+}
