@@ -285,8 +285,7 @@ impl Reader<'_> {
         let Value::Object(members) = value else { return Err("it is no object".to_owned()) };
         let digest = digest(&[self.name, &canonical(value)]);
         let transport = self.transport(members)?;
-        let approved =
-            first(members, &["autoApprove", "alwaysAllow", "approve"], |value, key| names(value, key))?;
+        let approved = first(members, &["autoApprove", "alwaysAllow", "approve"], names_of)?;
         let approved = approved.unwrap_or_default();
         if self.source == Source::Project && !approved.is_empty() {
             problems.push(Problem {
@@ -298,7 +297,7 @@ impl Reader<'_> {
         let disabled =
             boolean(members, "disabled")?.unwrap_or(false) || boolean(members, "enabled")? == Some(false);
         let seconds = |keys: &[&str], usual| {
-            let found = first(members, keys, |value, key| seconds(value, key))?;
+            let found = first(members, keys, seconds)?;
             Ok::<_, String>(found.unwrap_or(usual))
         };
         Ok(ServerConfig {
@@ -309,19 +308,15 @@ impl Reader<'_> {
             timeout: seconds(&["timeout", "toolTimeout"], CALL)?,
             startup: seconds(&["startupTimeout", "initTimeout"], START)?,
             disabled,
-            only: first(members, &["enabledTools", "allow", "includeTools"], |value, key| names(value, key))?
-                .unwrap_or_default(),
-            never: first(members, &["disabledTools", "deny", "excludeTools"], |value, key| {
-                names(value, key)
-            })?
-            .unwrap_or_default(),
+            only: first(members, &["enabledTools", "allow", "includeTools"], names_of)?.unwrap_or_default(),
+            never: first(members, &["disabledTools", "deny", "excludeTools"], names_of)?.unwrap_or_default(),
             approved: if self.source == Source::User { approved } else { Vec::new() },
             digest,
         })
     }
 
     fn transport(&self, members: &Map<String, Value>) -> Result<Transport, String> {
-        let kind = first(members, &["type", "transport"], |value, key| string(value, key))?;
+        let kind = first(members, &["type", "transport"], string)?;
         let has = |key: &str| members.contains_key(key);
         match kind.as_deref() {
             Some("stdio") => self.stdio(members),
@@ -369,7 +364,7 @@ impl Reader<'_> {
     }
 
     fn http(&self, members: &Map<String, Value>) -> Result<Transport, String> {
-        let written = first(members, &["url", "httpUrl", "serverUrl"], |value, key| string(value, key))?;
+        let written = first(members, &["url", "httpUrl", "serverUrl"], string)?;
         let written = written.ok_or("its \"url\" is missing")?;
         let url = self.text(&written, "url")?;
         let parsed: reqwest::Url =
@@ -383,9 +378,8 @@ impl Reader<'_> {
         let client = match members.get("oauth") {
             None | Some(Value::Null | Value::Bool(_)) => (None, Vec::new()),
             Some(Value::Object(oauth)) => {
-                let client = first(oauth, &["clientId", "client_id"], |value, key| string(value, key))?;
-                let scopes =
-                    first(oauth, &["scopes", "scope"], |value, key| names(value, key))?.unwrap_or_default();
+                let client = first(oauth, &["clientId", "client_id"], string)?;
+                let scopes = first(oauth, &["scopes", "scope"], names_of)?.unwrap_or_default();
                 (client, scopes)
             }
             Some(_) => return Err("its \"oauth\" is an object with \"clientId\" or \"scopes\"".to_owned()),
@@ -411,7 +405,7 @@ impl Reader<'_> {
         let project = |members: Option<&Map<String, Value>>| -> Result<Confine, String> {
             let list = |key: &str| match members.and_then(|members| members.get(key)) {
                 None => Ok(Vec::new()),
-                Some(value) => names(value, key),
+                Some(value) => names_of(value, key),
             };
             let home = (self.variables)("HOME");
             let folder = |text: String| match (text.strip_prefix("~/"), &home) {
@@ -505,7 +499,7 @@ fn boolean(members: &Map<String, Value>, key: &str) -> Result<Option<bool>, Stri
     }
 }
 
-fn names(value: &Value, key: &str) -> Result<Vec<String>, String> {
+fn names_of(value: &Value, key: &str) -> Result<Vec<String>, String> {
     let wrong = || format!("its {key:?} is a list of texts");
     match value {
         Value::Array(list) => {

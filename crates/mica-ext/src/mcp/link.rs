@@ -10,7 +10,7 @@ use rmcp::service::{
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{
-    StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
+    StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
 };
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -158,7 +158,7 @@ impl Making<'_> {
         .await;
         match greeted {
             Ok(service) => {
-                let link = self.linked(service, shared, stop, why, Some(gone));
+                let link = self.linked(service, shared, stop, why, Some(&gone));
                 guard.disarm();
                 link
             }
@@ -226,7 +226,7 @@ impl Making<'_> {
         shared: Arc<Shared>,
         stop: CancellationToken,
         why: Why,
-        gone: Option<CancellationToken>,
+        gone: Option<&CancellationToken>,
     ) -> Result<Link, Unlinked> {
         let peer = service.peer().clone();
         let Some(info) = peer.peer_info() else {
@@ -238,7 +238,7 @@ impl Making<'_> {
             });
         };
         let dead = CancellationToken::new();
-        let (fires, ends, told, ended) = (dead.clone(), stop.clone(), why.clone(), gone.clone());
+        let (fires, ends, told, ended) = (dead.clone(), stop.clone(), why.clone(), gone.cloned());
         self.tasks.spawn(async move {
             let program = async {
                 match &ended {
@@ -299,7 +299,11 @@ pub(super) fn scrubbed(config: &ServerConfig, text: &str) -> String {
 
 /// What broke in the end.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
+    // It does not name its cause as one.
+    let mut cause = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(client)) => client,
+        _ => error,
+    };
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }

@@ -379,7 +379,7 @@ impl Server {
                 link.shared.changed.notify_one();
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Looks at its lists.

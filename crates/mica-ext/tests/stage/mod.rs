@@ -6,6 +6,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
+    clippy::needless_pass_by_value,
     reason = "helpers of tests are tests, and not every file uses all of them"
 )]
 

@@ -4,12 +4,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use mica_agent::Tool;
 
+/// What stands on one, by name.
+type Standing = Arc<[Arc<dyn Tool>]>;
+
 /// Deferred tools that come and go while a session lives. Clones share them.
 ///
 /// Nothing of them is sent, so nothing that was sent changes with them. A call that has begun keeps the tool it began with.
 #[derive(Clone, Default)]
 pub struct Shelf {
-    tools: Arc<RwLock<Arc<[Arc<dyn Tool>]>>>,
+    tools: Arc<RwLock<Standing>>,
 }
 
 impl Shelf {
