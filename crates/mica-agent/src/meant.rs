@@ -50,8 +50,8 @@ impl ToolSet {
             Ok(args) => args,
             Err(bad) => return no(call, bad.for_model()),
         };
-        let (name, inner) = match stands_for(tool, &args) {
-            None => return Ok(Meant { call: call.clone(), tool: Arc::clone(tool), args }),
+        let (name, inner) = match stands_for(&tool, &args) {
+            None => return Ok(Meant { call: call.clone(), tool, args }),
             Some(Ok(inner)) => inner,
             Some(Err(error)) => return no(call, error.message),
         };
@@ -60,14 +60,14 @@ impl ToolSet {
         match self.find(&meant.name) {
             None => no(&meant, self.unknown(&meant.name)),
             // One step only: a call of a call could hide from people what it comes to.
-            Some(tool) if stands_for(tool, &inner).is_some() => no(
+            Some(tool) if stands_for(&tool, &inner).is_some() => no(
                 call,
                 format!(
                     "{} cannot call {}: name the tool that does the work. Nothing was done.",
                     call.name, meant.name
                 ),
             ),
-            Some(tool) => Ok(Meant { call: meant, tool: Arc::clone(tool), args: inner }),
+            Some(tool) => Ok(Meant { call: meant, tool, args: inner }),
         }
     }
 
@@ -87,26 +87,27 @@ impl ToolSet {
     }
 
     /// The tool that a call of this name is for: one that the model sees, or one behind those.
-    pub fn find(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.get(name).or_else(|| self.behind().find(|tool| tool.spec().name == name))
+    pub fn find(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.get(name).cloned().or_else(|| self.behind().find(|tool| tool.spec().name == name))
     }
 
-    /// Tools that can be called and are not among those that the model sees.
-    pub fn behind(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
-        self.iter().flat_map(|tool| tool.behind())
+    /// Tools that can be called and are not among those that the model sees, as there are now.
+    pub fn behind(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
+        self.iter().flat_map(|tool| tool.behind().to_vec())
     }
 
-    /// The names of all tools that can be called, those that the model sees first.
-    pub fn callable(&self) -> impl Iterator<Item = &str> {
-        self.names().chain(self.behind().map(|tool| tool.spec().name.as_str()))
+    /// The names of all tools that can be called now, those that the model sees first.
+    pub fn callable(&self) -> Vec<String> {
+        let behind = self.behind().map(|tool| tool.spec().name.clone());
+        self.names().map(str::to_owned).chain(behind).collect()
     }
 
     /// What is said about a tool that is not there. The model has read the names; it is told the one it meant, or all.
     fn unknown(&self, name: &str) -> String {
-        match nearest(name, self.callable()) {
+        let known = self.callable();
+        match nearest(name, known.iter().map(String::as_str)) {
             Some(meant) => format!("There is no tool {name:?}. Did you mean {meant:?}? Nothing was done."),
             None => {
-                let known: Vec<&str> = self.callable().collect();
                 format!("There is no tool {name:?}. The tools are: {}. Nothing was done.", known.join(", "))
             }
         }

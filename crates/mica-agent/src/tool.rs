@@ -37,10 +37,10 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
-    /// Tools that can be called besides those that the model is sent: through this one, or by their own names. The same
-    /// for as long as the tool lives.
-    fn behind(&self) -> &[Arc<dyn Tool>] {
-        &[]
+    /// Tools that can be called besides those that the model is sent: through this one, or by their own names. There may be
+    /// others later, as nothing of them is sent; asked whenever a call is looked at.
+    fn behind(&self) -> Arc<[Arc<dyn Tool>]> {
+        Arc::default()
     }
 
     /// The call that a call of this tool stands for: the name of the tool that does it, and its arguments. Gates, people,

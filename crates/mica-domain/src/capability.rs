@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mica_agent::{Tool, ToolSpec};
 use mica_context::section::ToolNames;
+use mica_tools::Shelf;
 
 use crate::page::Page;
 
@@ -25,6 +26,10 @@ pub struct Capability {
     pub delivery: Delivery,
     /// Arguments that the domain may fill in when the model leaves them out. Nothing else is ever filled in.
     pub inputs: Vec<Input>,
+    /// Where more deferred tools may come to stand while the session lives.
+    pub shelf: Option<Shelf>,
+    /// Whose words the descriptions of its tools are.
+    pub words: Words,
 }
 
 impl Capability {
@@ -38,6 +43,8 @@ impl Capability {
             excludes: Vec::new(),
             delivery: Delivery::Sent,
             inputs: Vec::new(),
+            shelf: None,
+            words: Words::Own,
         }
     }
 
@@ -63,12 +70,36 @@ impl Capability {
         self
     }
 
+    /// With deferred tools that come and go while the session lives.
+    #[must_use]
+    pub fn growing(mut self, shelf: Shelf) -> Self {
+        self.shelf = Some(shelf);
+        self
+    }
+
+    /// Its tools are described by others: what they name is not checked, because nobody here could put it right.
+    #[must_use]
+    pub fn foreign(mut self) -> Self {
+        self.words = Words::Foreign;
+        self
+    }
+
     /// Lets the domain fill in an argument.
     #[must_use]
     pub fn filling(mut self, tool: impl Into<String>, argument: impl Into<String>) -> Self {
         self.inputs.push(Input { tool: tool.into(), argument: argument.into() });
         self
     }
+}
+
+/// Whose words the descriptions of tools are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Words {
+    /// The domain's: they name no tool that is not there.
+    #[default]
+    Own,
+    /// Somebody else's.
+    Foreign,
 }
 
 /// How the tools of a capability reach the model. Whatever it is, what they may do, who is asked and what is shown is the

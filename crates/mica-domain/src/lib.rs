@@ -48,7 +48,7 @@ pub mod resolve;
 pub mod section;
 pub mod state;
 
-pub use capability::{Capability, Delivery, Exclude, Input};
+pub use capability::{Capability, Delivery, Exclude, Input, Words};
 pub use domain::{Confidence, Domain, Remark};
 pub use error::DomainError;
 pub use facts::Facts;

@@ -10,7 +10,7 @@ use mica_agent::{Tool, ToolSet, ToolSpec};
 use mica_context::section::ToolNames;
 use mica_tools::{Deferred, deferred};
 
-use crate::capability::{Capability, Delivery, Exclude};
+use crate::capability::{Capability, Delivery, Exclude, Words};
 use crate::error::DomainError;
 use crate::lint::named;
 use crate::page::Page;
@@ -27,6 +27,8 @@ pub struct Resolved {
     pub summaries: Vec<String>,
     /// All names there are on any page: those that are not among `names` must not be named.
     universe: ToolNames,
+    /// Those that others describe.
+    foreign: ToolNames,
 }
 
 /// Chooses the tools of a page.
@@ -76,7 +78,9 @@ pub fn resolve_deferring(
             tools.add(Arc::clone(tool));
         }
     }
-    let deferred = Deferred::new(later);
+    let active = || capabilities.iter().filter(|capability| global(capability) || here(capability));
+    let shelves = active().filter_map(|capability| capability.shelf.clone()).collect();
+    let deferred = Deferred::new(later).growing(shelves);
     for tool in deferred.tools() {
         let name = &tool.spec().name;
         if chosen.contains_key(name.as_str()) {
@@ -85,8 +89,9 @@ pub fn resolve_deferring(
         }
         tools.add(tool);
     }
-    let names: ToolNames = tools.callable().collect();
-    let active = || capabilities.iter().filter(|capability| global(capability) || here(capability));
+    let names: ToolNames = tools.callable().into_iter().collect();
+    let foreign = capabilities.iter().filter(|capability| capability.words == Words::Foreign);
+    let foreign = foreign.flat_map(|capability| &capability.tools).map(|tool| tool.spec().name.clone());
     let universe = capabilities
         .iter()
         .flat_map(|capability| &capability.tools)
@@ -109,6 +114,7 @@ pub fn resolve_deferring(
         tools,
         names,
         universe,
+        foreign: foreign.collect(),
     })
 }
 
@@ -135,17 +141,20 @@ impl Resolved {
         texts: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<(), DomainError> {
         let fragments = self.fragments.iter().map(|text| ("of a capability", text.as_str()));
-        let descriptions = self
-            .tools
-            .iter()
-            .chain(self.tools.behind())
-            .map(|tool| (tool.spec().name.as_str(), tool.spec().description.as_str()));
-        for (id, text) in texts.into_iter().chain(fragments).chain(descriptions) {
-            if let Some(tool) = named(text, &self.universe).find(|name| !self.names.has(name)) {
-                return Err(DomainError::UntrueText { text: id.to_owned(), tool: tool.to_owned() });
-            }
-        }
-        Ok(())
+        let untrue = |id: &str, text: &str| {
+            let tool = named(text, &self.universe).find(|name| !self.names.has(name));
+            tool.map(|tool| DomainError::UntrueText { text: id.to_owned(), tool: tool.to_owned() })
+        };
+        // What comes to stand on a shelf is others', too.
+        let is_own = |name: &str| self.universe.has(name) && !self.foreign.has(name);
+        let wrong =
+            texts.into_iter().chain(fragments).find_map(|(id, text)| untrue(id, text)).or_else(|| {
+                let tools = self.tools.iter().cloned().chain(self.tools.behind());
+                tools
+                    .filter(|tool| is_own(&tool.spec().name))
+                    .find_map(|tool| untrue(&tool.spec().name, &tool.spec().description))
+            });
+        wrong.map_or(Ok(()), Err)
     }
 }
 

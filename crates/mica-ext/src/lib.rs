@@ -36,6 +36,7 @@
 pub mod concern;
 pub mod extensions;
 pub mod hooks;
+pub mod mcp;
 pub mod memory;
 pub mod registry;
 pub mod script;

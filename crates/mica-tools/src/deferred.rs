@@ -7,6 +7,7 @@
 
 mod call;
 mod load;
+mod shelf;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 pub use call::CallTool;
 pub use load::LoadTools;
+pub use shelf::Shelf;
 
 /// The name of the tool that tells what others take.
 pub const LOAD: &str = "load_tools";
@@ -33,6 +35,8 @@ const LINE: usize = 120;
 pub struct Deferred {
     /// By name, so that the order they were given in does not change the cached prompt.
     tools: Arc<[Arc<dyn Tool>]>,
+    /// Where others may come to stand while the session lives.
+    shelves: Arc<[Shelf]>,
 }
 
 impl Deferred {
@@ -40,12 +44,20 @@ impl Deferred {
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         let by_name: std::collections::BTreeMap<String, Arc<dyn Tool>> =
             tools.into_iter().map(|tool| (tool.spec().name.clone(), tool)).collect();
-        Self { tools: by_name.into_values().collect() }
+        Self { tools: by_name.into_values().collect(), shelves: Arc::default() }
     }
 
-    /// Whether there are none. Then nothing needs to be sent or said.
+    /// With tools that come and go while the session lives. Whoever puts them on a shelf tells the model of them, at the end
+    /// of the conversation: the listing is part of the cached prompt and does not have them.
+    #[must_use]
+    pub fn growing(mut self, shelves: Vec<Shelf>) -> Self {
+        self.shelves = shelves.into();
+        self
+    }
+
+    /// Whether there are none, and none can come. Then nothing needs to be sent or said.
     pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
+        self.tools.is_empty() && self.shelves.is_empty()
     }
 
     /// The tools to send in their place: [`LOAD`] and [`CALL`]. None, when nothing is deferred.
@@ -56,7 +68,8 @@ impl Deferred {
         vec![Arc::new(LoadTools::new(self)), Arc::new(CallTool::new(self))]
     }
 
-    /// What the prompt says of them: a name and a line for each. `None`, when nothing is deferred.
+    /// What the prompt says of them: a name and a line for each that was there from the start. `None`, when nothing is
+    /// deferred.
     pub fn listing(&self) -> Option<String> {
         if self.is_empty() {
             return None;
@@ -65,23 +78,44 @@ impl Deferred {
             "More tools can be called with {CALL}. Load those you need with {LOAD} first, several at once: it tells what they \
              take."
         );
+        if !self.shelves.is_empty() {
+            text.push_str(
+                " Which there are besides those of this list, the context of the conversation says.",
+            );
+        }
         for tool in &*self.tools {
             let _ = write!(text, "\n- {}: {}", tool.spec().name, line(tool.spec()));
         }
         Some(text)
     }
 
-    fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.spec().name == name)
+    /// All there are now. A tool that was there from the start is not replaced by one of its name.
+    fn now(&self) -> Arc<[Arc<dyn Tool>]> {
+        if self.shelves.is_empty() {
+            return Arc::clone(&self.tools);
+        }
+        let mut now = self.tools.to_vec();
+        for shelf in &*self.shelves {
+            for tool in &*shelf.tools() {
+                if !now.iter().any(|other| other.spec().name == tool.spec().name) {
+                    now.push(Arc::clone(tool));
+                }
+            }
+        }
+        now.into()
     }
 
-    fn names(&self) -> impl Iterator<Item = &str> {
-        self.tools.iter().map(|tool| tool.spec().name.as_str())
+    fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.now().iter().find(|tool| tool.spec().name == name).cloned()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.now().iter().map(|tool| tool.spec().name.clone()).collect()
     }
 }
 
 /// The first sentence of what a tool says of itself, on one line.
-fn line(spec: &ToolSpec) -> String {
+pub fn line(spec: &ToolSpec) -> String {
     let words: Vec<&str> = spec.description.split_whitespace().collect();
     let words = words.join(" ");
     // A point with a small letter behind it is one of "e.g.", not an end.

@@ -13,6 +13,7 @@ use mica_context::section::{Rendered, ToolNames};
 use mica_context::spill::{Clock, SpillLimits};
 use mica_context::{Spill, SpillFolder, WindowKeeper};
 use mica_domain::{Domain, DomainHooks};
+use mica_ext::mcp::Servers;
 use mica_policy::FileGate;
 use mica_policy::budget::{Limits, Meter};
 use mica_policy::mode::{ModeGate, ModeSwitch, ModeTable, PlanFolder};
@@ -54,6 +55,8 @@ pub struct Shared {
     pub added: Arc<Added>,
     /// Who is told before a window is compacted.
     pub announce: Announce,
+    /// Servers of the Model Context Protocol.
+    pub mcp: Servers,
     /// What takes values of secrets out of results.
     pub redaction: Redaction,
     /// What tells the time.
@@ -121,11 +124,13 @@ impl Shared {
     ) -> Arc<WindowKeeper> {
         let (domain, together) = (Arc::clone(domain), Arc::clone(&self.people));
         let (added, tail) = (Arc::clone(&self.added), Arc::clone(&self.tail));
+        let mcp = self.mcp.clone();
         let sections = move |tools: &ToolNames| {
             let mut sections = domain.turn(tools);
             sections.extend(together.sections(tools));
             sections.extend(tail.iter().flat_map(|tail| tail(tools)));
             sections.extend(added.sections());
+            sections.extend(mcp.sections());
             sections.extend(undoing.as_ref().map(|undoing| Rendered::turn("undo", undoing.note())));
             sections
         };

@@ -90,6 +90,9 @@ pub struct Values {
     /// Extensions.
     #[serde(default)]
     pub extensions: ExtensionValues,
+    /// Servers of the Model Context Protocol.
+    #[serde(default)]
+    pub mcp: McpValues,
     /// What is kept for undo.
     #[serde(default)]
     pub undo: UndoValues,
@@ -291,6 +294,23 @@ pub struct HookValues {
 /// Whether commands are run at events: the user's to say.
 const CONFINING_HOOKS: [&str; 2] = ["enabled", "claude"];
 
+/// Servers of the Model Context Protocol. Which there are is said in `mcp.json`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct McpValues {
+    /// Whether they are used.
+    pub enabled: Option<bool>,
+    /// Tools that are sent with every request, when there are no more in all. Others are listed and loaded.
+    pub send_tools: Option<usize>,
+    /// Bytes that those take at most.
+    pub send_bytes: Option<usize>,
+    /// What happens with tools of one's own servers that say they only look: `ask` or `allow`.
+    pub read_only: Option<String>,
+}
+
+/// What runs without asking: the user's to say.
+const CONFINING_MCP: [&str; 1] = ["read_only"];
+
 /// What is kept for undo. What is 0 limits nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -338,9 +358,12 @@ impl Config {
                         ));
                     }
                 }
-                for (section, keys) in
-                    [("shell", &CONFINING[..]), ("mi", &CONFINING_MI), ("hooks", &CONFINING_HOOKS)]
-                {
+                for (section, keys) in [
+                    ("shell", &CONFINING[..]),
+                    ("mi", &CONFINING_MI),
+                    ("hooks", &CONFINING_HOOKS),
+                    ("mcp", &CONFINING_MCP),
+                ] {
                     let Some(Value::Table(told)) = table.get_mut(section) else { continue };
                     let found: Vec<&str> =
                         keys.iter().copied().filter(|key| told.remove(*key).is_some()).collect();
@@ -455,7 +478,7 @@ pub fn project_file(folder: &Path) -> PathBuf {
     folder.join(".mica").join("config.toml")
 }
 
-fn text_of(path: &Path) -> Result<Option<String>> {
+pub(crate) fn text_of(path: &Path) -> Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

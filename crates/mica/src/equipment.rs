@@ -2,6 +2,7 @@
 
 pub mod extensions;
 pub mod hooks;
+pub mod mcp;
 pub mod memory;
 pub mod mi;
 pub mod people;
@@ -19,6 +20,7 @@ use mica_agent::{Hooks, Listener};
 use mica_context::keeper::TurnSections;
 use mica_context::{Clock, SpillFolder};
 use mica_domain::{Capability, Page};
+use mica_ext::mcp::Servers;
 use mica_ext::{Factory, Origin};
 use mica_policy::Mode;
 use mica_policy::mode::{Cell, Exception, ModeSwitch};
@@ -84,6 +86,8 @@ pub struct Equipment {
     pub factories: Vec<(Origin, Arc<dyn Factory>)>,
     /// What command hooks tell people.
     pub hooks_tell: hooks::Teller,
+    /// Servers of the Model Context Protocol.
+    pub mcp: Servers,
 }
 
 /// Makes tools for a subagent that works in this workspace, and what belongs to them beside the gates that hold for all.
@@ -138,6 +142,7 @@ impl Equipment {
         let (shell, commands) = shell::equip(outfit, &tasks, &ground)?;
         let (pages, web) = web::equip(outfit.values, outfit.surroundings, notices)?;
         let (hooked, hooks_tell) = hooks::equip(outfit, Arc::clone(&ground) as Arc<dyn Ground>);
+        let (servers, mcp) = mcp::equip(outfit, Arc::clone(&ground) as Arc<dyn Ground>, notices)?;
         let mut equipment = Self {
             capabilities: vec![background(&tasks), docs::capability()],
             hooks: Vec::new(),
@@ -151,10 +156,11 @@ impl Equipment {
             web: outfit.values.web.fetch.unwrap_or(true).then_some(web),
             factories: Vec::new(),
             hooks_tell,
+            mcp,
             tail: Vec::new(),
         };
         let (knowhow, remembered) = (outfit.knowhow.part(), outfit.remembered.part(outfit.people.asking()));
-        for part in [shell, outfit.people.part(), knowhow, remembered, pages, hooked] {
+        for part in [shell, outfit.people.part(), knowhow, remembered, pages, hooked, servers] {
             equipment.capabilities.extend(part.capabilities);
             equipment.hooks.extend(part.hooks);
             equipment.anew.extend(part.anew);

@@ -353,7 +353,7 @@ async fn wanted(wants: &mut Wants) -> Pending {
 async fn seen_anew(work: &Work, mut asks: Vec<Ask>) -> Vec<Ask> {
     for ask in &mut asks {
         let name = ask.call.name.clone();
-        let tool = work.agent.with(|cx| cx.tools.find(&name).cloned()).await.ok().flatten();
+        let tool = work.agent.with(|cx| cx.tools.find(&name)).await.ok().flatten();
         if let (Some(tool), Some(arguments)) = (tool, ask.arguments.as_object()) {
             ask.preview = tool.preview(arguments).await;
         }

@@ -15,6 +15,7 @@ use mica_context::keeper::Announce;
 use mica_context::spill::SpillLimits;
 use mica_context::{Clock, SpillFolder, WindowKeeper};
 use mica_domain::DomainHooks;
+use mica_ext::mcp::Servers;
 use mica_ext::{Extensions, Moment};
 use mica_policy::FileGate;
 use mica_policy::budget::{Budget, Limits, Meter};
@@ -37,6 +38,7 @@ use crate::equipment::extensions::store::Store;
 use crate::equipment::extensions::world::{Around, Commands, Given};
 use crate::equipment::extensions::{Loading, Shelf};
 use crate::equipment::hooks;
+use crate::equipment::mcp;
 use crate::equipment::memory::Remembered;
 use crate::equipment::mi::Mi;
 use crate::equipment::people::People;
@@ -95,6 +97,8 @@ pub struct Work {
     added: Arc<Added>,
     /// The tools that are there without any extension.
     pub(crate) own_tools: Arc<BTreeSet<String>>,
+    /// Servers of the Model Context Protocol.
+    mcp: Servers,
     /// What stops a command that a person typed.
     pub(crate) stop: Arc<Mutex<Option<CancellationToken>>>,
 }
@@ -198,6 +202,7 @@ impl Work {
             web,
             factories,
             hooks_tell,
+            mcp: servers,
         } = equipment;
         let around = Arc::new(Around::new(Given {
             folder: surroundings.folder.clone(),
@@ -237,6 +242,7 @@ impl Work {
             tail: tail.into(),
             added: Arc::clone(&added),
             announce: announcing(&loading.extensions),
+            mcp: servers.clone(),
             redaction: Redaction::new(&surroundings.folder),
             clock,
         };
@@ -259,7 +265,7 @@ impl Work {
             context.messages = window::restore(&keeper.session().live()?);
         }
 
-        let own_tools = context.tools.iter().chain(context.tools.behind());
+        let own_tools = context.tools.iter().cloned().chain(context.tools.behind());
         let own_tools = own_tools.map(|tool| tool.spec().name.clone()).collect();
         loading.around.told(&context);
 
@@ -320,6 +326,7 @@ impl Work {
             loading,
             added,
             own_tools: Arc::new(own_tools),
+            mcp: servers,
             stop: Arc::default(),
         })
     }
@@ -379,7 +386,8 @@ impl Work {
     pub async fn close(&self) -> Vec<String> {
         self.extensions().tell(&Moment::SessionShutdown { reason: "quit" }).await;
         self.extensions().exchange(Vec::new());
-        self.tasks.close(CLOSING).await.iter().map(ToString::to_string).collect()
+        let (tasks, servers) = tokio::join!(self.tasks.close(CLOSING), self.mcp.close(mcp::CLOSING));
+        tasks.iter().map(ToString::to_string).chain(servers).collect()
     }
 
     async fn ended(&self, outcome: Outcome) -> Result<Outcome> {
@@ -455,8 +463,9 @@ impl Work {
     /// What the model can call.
     pub async fn tools(&self) -> String {
         let list = |cx: &mut Context| {
+            let behind: Vec<_> = cx.tools.behind().collect();
             let sent = cx.tools.iter().map(|tool| (tool.spec(), ""));
-            let deferred = cx.tools.behind().map(|tool| (tool.spec(), "(deferred) "));
+            let deferred = behind.iter().map(|tool| (tool.spec(), "(deferred) "));
             tool_lines(&sent.chain(deferred).collect::<Vec<_>>())
         };
         self.agent.with(list).await.unwrap_or_else(|busy| busy.to_string())

@@ -49,8 +49,8 @@ impl Tool for CallTool {
         &self.spec
     }
 
-    fn behind(&self) -> &[Arc<dyn Tool>] {
-        &self.deferred.tools
+    fn behind(&self) -> Arc<[Arc<dyn Tool>]> {
+        self.deferred.now()
     }
 
     fn stands_for(&self, args: &Args) -> Option<Result<(String, Args), ToolError>> {

@@ -50,10 +50,10 @@ impl LoadTools {
 
     /// What is said of a name that is not there.
     fn unknown(&self, name: &str) -> String {
-        match nearest(name, self.deferred.names()) {
+        let names = self.deferred.names();
+        match nearest(name, names.iter().map(String::as_str)) {
             Some(meant) => format!("There is no tool {name:?} to load. Did you mean {meant:?}?"),
             None => {
-                let names: Vec<&str> = self.deferred.names().collect();
                 format!("There is no tool {name:?} to load. There are: {}.", names.join(", "))
             }
         }

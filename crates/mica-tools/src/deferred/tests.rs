@@ -41,6 +41,28 @@ fn each_has_a_line() {
     assert_eq!(names, [LOAD, CALL]);
 }
 
+#[tokio::test]
+async fn a_shelf_grows_without_a_change_of_what_is_sent() {
+    let shelf = Shelf::default();
+    let deferred = Deferred::new(vec![tool("ship", "Ships it.")]).growing(vec![shelf.clone()]);
+    let sent: Vec<_> = deferred.tools().iter().map(|tool| tool.spec().definition()).collect();
+    let listing = deferred.listing();
+    let call = CallTool::new(&deferred);
+    let behind = || call.behind().iter().map(|tool| tool.spec().description.clone()).collect::<Vec<_>>();
+    assert_eq!(behind(), ["Ships it."]);
+    // Sorted; one that was there from the start is not replaced.
+    shelf.put(vec![tool("weigh", "Weighs."), tool("ship", "Sinks it."), tool("count", "Counts.")]);
+    assert_eq!(behind(), ["Ships it.", "Counts.", "Weighs."]);
+    assert_eq!(deferred.get("weigh").map(|tool| tool.spec().name.clone()).as_deref(), Some("weigh"));
+    shelf.put(vec![tool("count", "Counts twice.")]);
+    assert_eq!(behind(), ["Ships it.", "Counts twice."]);
+    let now: Vec<_> = deferred.tools().iter().map(|tool| tool.spec().definition()).collect();
+    assert_eq!((now, deferred.listing()), (sent, listing));
+    // A shelf that is empty is no reason to leave the two out: something may come.
+    let empty = Deferred::default().growing(vec![Shelf::default()]);
+    assert_eq!((empty.is_empty(), empty.tools().len()), (false, 2));
+}
+
 async fn loaded(names: Value) -> Result<(String, Value), String> {
     let cx = ToolCx::new(RunId::fresh(), CallId::from("c"), CancellationToken::new(), |_| {});
     let args = Args::from_iter([("names".to_owned(), names)]);

@@ -71,6 +71,7 @@ pub async fn run(flags: &RunFlags, surroundings: &Surroundings, ask: bool) -> Ve
         }
     };
     findings.push(Finding::good("settings", sources(&config)));
+    findings.extend(servers(surroundings));
     findings.extend(mi::findings(&values.mi, surroundings));
     let reach = match Reach::find(&values, flags, surroundings) {
         Ok(reach) => reach,
@@ -112,6 +113,27 @@ pub async fn run(flags: &RunFlags, surroundings: &Surroundings, ask: bool) -> Ve
     } else {
         Finding::good("answer", "not asked for: `mica doctor --ask` asks the model one short question")
     });
+    findings
+}
+
+/// Which MCP servers are configured. None is started.
+fn servers(surroundings: &Surroundings) -> Vec<Finding> {
+    let read = match crate::equipment::mcp::configured(surroundings) {
+        Ok(read) => read,
+        Err(error) => return vec![Finding::bad("MCP servers", format!("{error:#}"), "mend the file")],
+    };
+    let mut findings = Vec::new();
+    let names: Vec<&str> = read.servers.iter().map(|server| server.name.as_str()).collect();
+    if !names.is_empty() {
+        findings.push(Finding::good(
+            "MCP servers",
+            format!("{}; `mica mcp list --check` tries them", names.join(", ")),
+        ));
+    }
+    let bad = |problem: &mica_ext::mcp::Problem| {
+        Finding::bad("MCP servers", problem.to_string(), "mend mcp.json, or `mica mcp remove` it")
+    };
+    findings.extend(read.problems.iter().map(bad));
     findings
 }
 

@@ -31,6 +31,7 @@ type Find = fn(&Path) -> Result<Vec<Part>>;
 /// All kinds, in the order that people read them.
 const FINDS: &[Find] = &[
     settings,
+    equipment::mcp::parts,
     equipment::extensions::found::parts,
     equipment::hooks::parts,
     equipment::skills::parts::skills,

@@ -71,6 +71,11 @@ impl People {
         Ok(Self { todos, planning, person, is_watched, folder })
     }
 
+    /// Who can be asked.
+    pub fn person(&self) -> Arc<dyn Person> {
+        Arc::clone(&self.person)
+    }
+
     /// The tools, and who has a say about them.
     pub(super) fn part(&self) -> Part {
         let list = TodoWrite::new(&self.todos);

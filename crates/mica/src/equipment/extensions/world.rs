@@ -127,7 +127,7 @@ impl Around {
     pub fn told(&self, cx: &Context) {
         let mut now = self.now();
         now.system = Arc::new(cx.system.clone());
-        let sent = cx.tools.iter().chain(cx.tools.behind());
+        let sent = cx.tools.iter().cloned().chain(cx.tools.behind());
         now.tools = sent.map(|tool| (tool.spec().name.clone(), tool.spec().description.clone())).collect();
         now.tools.sort();
         now.effort = cx.settings.effort;
