@@ -13,6 +13,9 @@ use serde_json::Value;
 use crate::switching::BUSY;
 use crate::work::Work;
 
+/// How a notice about a tool that is new ends. What becomes of such tools is decided here, and told in other words.
+const NEXT_SESSION: &str = "the model sees that in the next session";
+
 /// When the model has what extensions bring.
 enum Brought {
     /// It has it.
@@ -29,8 +32,7 @@ impl Work {
     /// A run goes on, and the tools of a model do not change within one.
     pub async fn load(&self, reason: &'static str) -> Result<Vec<String>> {
         let mut told = self.loading.load().await;
-        // What becomes of tools that are new is decided, and told, below.
-        told.retain(|told| !told.ends_with("the model sees that in the next session"));
+        told.retain(|told| !told.ends_with(NEXT_SESSION));
         match self.bring(reason).await {
             Ok(Brought::Now) => {}
             Ok(Brought::Later) => told.push(
@@ -42,6 +44,9 @@ impl Work {
         told.extend(self.extensions().take_notices().iter().map(ToString::to_string));
         let around = Arc::clone(&self.loading.around);
         self.extensions().tell_notices(move |notice| {
+            if notice.text.ends_with(NEXT_SESSION) {
+                return;
+            }
             around.screen.notify(&notice.extension, &notice.text, Severity::Warn);
         });
         self.extensions().tell(&Moment::SessionStart { reason }).await;

@@ -51,7 +51,7 @@ async fn what_is_private_or_no_request_is_never_sent() {
         ),
         (
             asks("file:///etc/passwd", "GET", &[], None),
-            "\"file:\" cannot be fetched: only http and https are fetched",
+            "\"file:///etc/passwd\" cannot be fetched: only http and https are fetched",
         ),
     ] {
         let error = web.request(&request, &cancel).await.unwrap_err().to_string();
