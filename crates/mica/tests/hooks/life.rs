@@ -27,7 +27,7 @@ async fn what_is_no_clear_answer_means_no() {
         ("echo '{\"decision\": \"appr'", "it printed something that looks like JSON"),
         ("/nowhere/at/all", "it could not be started"),
         ("head -c 3000000 /dev/zero | tr '\\0' x; echo '{}'", "it printed more than is read"),
-        ("printf '{\"decision\":\"approve\",\"reason\":\"\\\\xff\"}'", "its answer is no UTF-8"),
+        ("printf '{\"decision\":\"approve\",\"reason\":\"\\xff\"}'", "its answer is no UTF-8"),
     ] {
         let stage = Stage::new(writes()).await;
         stage.hooks(&at("PreToolUse", "*", command));
