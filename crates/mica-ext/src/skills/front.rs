@@ -26,6 +26,9 @@ impl Front {
     pub fn read(text: &str) -> (Self, &str) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let Some((head, body)) = parted(text) else { return (Self::default(), text) };
+        if let Some(fields) = plain(head) {
+            return (Self { fields, problem: None, is_there: true }, body);
+        }
         let (fields, problem) = match serde_saphyr::from_str::<Value>(&spaced(head)) {
             Ok(Value::Object(fields)) => (fields.into_iter().collect(), None),
             Ok(Value::Null) => (BTreeMap::new(), None),
@@ -89,6 +92,35 @@ fn parted(text: &str) -> Option<(&str, &str)> {
         }
     }
     None
+}
+
+/// Fields that YAML reads as texts beyond doubt, one on each line: most front matter is that, and a start that reads a hundred
+/// files has no time for more. `None` leaves it to YAML.
+fn plain(head: &str) -> Option<BTreeMap<String, Value>> {
+    let mut fields = BTreeMap::new();
+    for line in head.lines() {
+        let (name, value) = line.trim_end().split_once(": ")?;
+        let is_letter = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+        if name.is_empty() || name.starts_with('-') || !name.chars().all(is_letter) {
+            return None;
+        }
+        let value = match value.strip_prefix('"') {
+            Some(quoted) => quoted.strip_suffix('"').filter(|inside| !inside.contains(['"', '\\', '\t']))?,
+            None => {
+                // What begins with a letter and has no sign of YAML in it is a text, unless it is one of its few words.
+                let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+                let is_word = words.iter().any(|word| value.eq_ignore_ascii_case(word));
+                let is_text = value.starts_with(|letter: char| letter.is_ascii_alphabetic())
+                    && !value.contains([':', '#', '\t', '"', '\''])
+                    && !is_word;
+                is_text.then_some(value)?
+            }
+        };
+        if value.chars().any(char::is_control) || fields.insert(name.to_owned(), value.into()).is_some() {
+            return None;
+        }
+    }
+    (!fields.is_empty()).then_some(fields)
 }
 
 /// YAML knows no tabs before a field, and no carriage returns of other systems.

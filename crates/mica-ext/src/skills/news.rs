@@ -27,6 +27,8 @@ pub struct News {
 
 #[derive(Default)]
 struct Seen {
+    /// The first look comes right after everything was found, and would find the same.
+    is_later: bool,
     files: Vec<PathBuf>,
     text: Option<String>,
 }
@@ -42,9 +44,12 @@ impl News {
 
     /// What is new, for the model. Looks at names on the disk, and reads only what it has not seen.
     pub fn text(&self) -> Option<String> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::replace(&mut last.is_later, true) {
+            return None;
+        }
         let mut files = find::candidates(&self.roots);
         files.retain(|file| !self.known.contains(file));
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if files != last.files {
             last.text = if files.is_empty() { None } else { self.told() };
             last.files = files;

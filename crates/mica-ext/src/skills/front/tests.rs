@@ -61,6 +61,71 @@ fn what_people_write_is_read_too() {
 }
 
 #[test]
+fn the_short_way_gives_what_yaml_gives() {
+    let mut taken = 0;
+    for value in [
+        "words",
+        "Two words.",
+        "\"quoted: with a colon\"",
+        "\"\"",
+        "\"a \\n b\"",
+        "\"a \"b\"",
+        "true",
+        "Yes",
+        "null",
+        "12",
+        "1.0",
+        "~",
+        "a: b",
+        "a:b",
+        "a #b",
+        "a#b",
+        "'x'",
+        "it's",
+        "[a]",
+        "{a}",
+        "- a",
+        "> a",
+        "| a",
+        "*a",
+        "&a",
+        "!a",
+        "%a",
+        "@a",
+        "`a`",
+        "grün",
+        "éa",
+        "a\tb",
+        "a  b",
+        "inf",
+        ".nan",
+        "0x10",
+        "a, b",
+        "a [b]",
+        "a {b}",
+        "a & b",
+        "a * b",
+        "a! b",
+        "Infinity",
+        "NaN",
+        "NULL",
+        "2020-01-01",
+    ] {
+        let head = format!("name: {value}\ndescription: d\n");
+        let Some(short) = plain(&head) else { continue };
+        taken += 1;
+        let Ok(Value::Object(long)) = serde_saphyr::from_str::<Value>(&head) else {
+            panic!("{value:?} is no YAML")
+        };
+        assert_eq!(Value::Object(short.into_iter().collect()), Value::Object(long), "{value:?}");
+    }
+    assert!(taken >= 10, "{taken}");
+    for head in ["", "a: b\na: c\n", "A: b\n", "a:\n  b: c\n", "- a: b\n", "a: b\n\nc: d\n"] {
+        assert_eq!(plain(head), None, "{head:?}");
+    }
+}
+
+#[test]
 fn what_is_no_front_matter_is_the_body() {
     for text in
         ["", "# Title\n---\nname: a\n---\n", "---\nname: a\n", " ---\nname: a\n---\n", "----\na: b\n----\n"]
