@@ -240,7 +240,8 @@ async fn a_login_that_nobody_finishes_changes_nothing() {
         let pairs: Vec<(String, String)> = url
             .query_pairs()
             .map(|(key, value)| {
-                (key.into_owned(), if key == "state" { "forged".to_owned() } else { value.into_owned() })
+                let value = if key == "state" { "forged".to_owned() } else { value.into_owned() };
+                (key.into_owned(), value)
             })
             .collect();
         let forged =

@@ -236,9 +236,6 @@ impl Servers {
             }
         });
         let unknown: Vec<&Server> = self.iter().filter(|server| server.known().is_none()).collect();
-        if unknown.is_empty() {
-            return;
-        }
         // What takes longer goes on, and is told when it is there.
         let starting = futures::future::join_all(unknown.iter().map(|server| server.link()));
         let _ = tokio::time::timeout(self.inner.patience, starting).await;
