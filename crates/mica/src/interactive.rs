@@ -223,7 +223,7 @@ async fn listen(
     tokio::pin!(running);
     // What was typed meanwhile and extensions look at, one after the other: one of them may ask something.
     let mut typed = VecDeque::<String>::new();
-    let mut hearing: Option<Pin<Box<dyn Future<Output = Heard> + '_>>> = None;
+    let mut hearing: Option<Pin<Box<dyn Future<Output = Heard> + Send + '_>>> = None;
     // Questions that wait, the first until what was being typed is out of the way; and the one that is being answered.
     let mut next: VecDeque<Pending> = asked.map(Pending::Calls).into_iter().collect();
     let mut open: Option<Asked> = None;
@@ -297,12 +297,12 @@ fn stop(work: &Work) -> Option<Said> {
 }
 
 /// What becomes of a line that is typed while the agent works.
-fn hears(work: &Work, line: String) -> Pin<Box<dyn Future<Output = Heard> + '_>> {
+fn hears(work: &Work, line: String) -> Pin<Box<dyn Future<Output = Heard> + Send + '_>> {
     Box::pin(async move { work.hear(line.trim()).await })
 }
 
 /// Waits for what becomes of a line; for ever, when there is none.
-async fn heard(hearing: &mut Option<Pin<Box<dyn Future<Output = Heard> + '_>>>) -> Heard {
+async fn heard(hearing: &mut Option<Pin<Box<dyn Future<Output = Heard> + Send + '_>>>) -> Heard {
     match hearing {
         Some(hearing) => hearing.await,
         None => std::future::pending().await,

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
 use sha2::{Digest, Sha256};
 
 use super::trust::{self, Answer};
@@ -220,6 +220,52 @@ pub fn unused(surroundings: &Surroundings) -> Vec<String> {
 pub fn settings(folder: &Path) -> Result<Vec<Part>> {
     let path = super::project_file(folder);
     Ok(super::text_of(&path)?.map(|text| Part::file(SETTINGS, path, text)).into_iter().collect())
+}
+
+/// What a folder may have to be trusted: what a person can look through, and more.
+const MOST_FILES: usize = 512;
+const MOST_BYTES: usize = 8 << 20;
+
+/// All files below a folder, with names relative to it. Links are not followed: where they lead could change without a byte
+/// here changing.
+///
+/// # Errors
+/// When something cannot be read, is a link, or there is more than a person could look through.
+pub fn files_below(folder: &Path) -> Result<Vec<File>> {
+    let (mut files, mut bytes, mut open) = (Vec::new(), 0, vec![folder.to_owned()]);
+    while let Some(here) = open.pop() {
+        let listed =
+            std::fs::read_dir(&here).with_context(|| format!("{} cannot be read", here.display()))?;
+        for entry in listed {
+            let entry = entry.with_context(|| format!("{} cannot be read", here.display()))?;
+            let path = entry.path();
+            let kind = entry.file_type().with_context(|| format!("{} cannot be read", path.display()))?;
+            if kind.is_dir() {
+                open.push(path);
+                continue;
+            }
+            if kind.is_symlink() {
+                bail!(
+                    "{} is a link, and where it leads could change unseen: put the file itself there",
+                    path.display()
+                );
+            }
+            let content =
+                std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            bytes += content.len();
+            let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+            files.push((name, content));
+            if files.len() > MOST_FILES || bytes > MOST_BYTES {
+                bail!(
+                    "{} has more than {MOST_FILES} files or {} MB, more than anybody can look through",
+                    folder.display(),
+                    MOST_BYTES >> 20
+                );
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// A digest of a kind and of files. Lengths are part of it, so that no two lists of files have the same bytes.
