@@ -446,7 +446,7 @@ pub struct RunFlags {
     #[arg(long, value_name = "ID", global = true)]
     pub resume: Option<String>,
     /// Keep no session
-    #[arg(long, global = true)]
+    #[arg(long, global = true, conflicts_with_all = ["go_on", "resume"])]
     pub no_session: bool,
     /// The model, as `MODEL` or `ENDPOINT/MODEL`
     #[arg(long, short, value_name = "NAME", global = true)]

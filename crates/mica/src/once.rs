@@ -170,7 +170,7 @@ async fn summary<'a>(work: &Work, outcome: &'a Outcome) -> Result<Summary<'a>> {
 
 /// The prompt: what was given, and what is piped in.
 fn prompt(flags: &RunFlags, surroundings: &Surroundings) -> Result<Option<String>> {
-    let given = flags.prompt.as_deref().filter(|prompt| *prompt != "-");
+    let given = flags.prompt.as_deref().filter(|prompt| *prompt != "-" && !prompt.trim().is_empty());
     let wants_input = flags.prompt.as_deref() == Some("-") || !surroundings.stdin_is_terminal;
     let mut piped = String::new();
     if wants_input {

@@ -243,6 +243,31 @@ async fn mistakes_are_told_with_what_to_do() {
     assert!(rule.code == Some(1) && rule.err.contains("file_edit("), "{}", rule.err);
     let resumed = stage.run(&["--resume", "nope", "-p", "hi"]).await;
     assert_eq!(resumed.code, Some(1), "{}", resumed.err);
+    let both = stage.run(&["--resume", "nope", "--no-session", "-p", "hi"]).await;
+    assert!(both.code == Some(2) && both.err.contains("--no-session"), "{}", both.err);
+    let empty = stage.run(&["-p", " "]).await;
+    assert!(empty.code == Some(1) && empty.err.contains("nothing to do"), "{}", empty.err);
+    for command in ["enable", "disable", "log", "allow"] {
+        let unknown = finish(stage.command(&["ext", command, "nope"]), None).await;
+        assert!(
+            unknown.code == Some(1) && unknown.err.contains("no extension"),
+            "{command}: {}",
+            unknown.err
+        );
+    }
+}
+
+#[tokio::test]
+async fn settings_that_nobody_set_are_explained() {
+    let stage = Stage::new(Scenario::new()).await;
+    for (key, value) in [("mcp.send_tools", "10"), ("hooks.claude", "false"), ("extensions.disable", "[]")] {
+        let told = finish(stage.command(&["config", "explain", key]), None).await;
+        assert!(told.out.starts_with(value) && told.out.contains("\n# "), "{key}: {}{}", told.out, told.err);
+    }
+    let paths = finish(stage.command(&["config", "paths"]), None).await.out;
+    for place in ["config/extensions\n", "config/hooks.json\n", "config/mcp.json\n"] {
+        assert!(paths.contains(place), "{paths}");
+    }
 }
 
 #[tokio::test]

@@ -17,6 +17,16 @@ const ABOUT: &[(&str, &str)] = &[
         "tools that are listed and loaded when they are needed, instead of being sent with every request",
     ),
     ("memory", "whether notes of earlier sessions are told to the model, and new ones can be made"),
+    ("mcp.enabled", "whether MCP servers are used; which there are is said in mcp.json"),
+    (
+        "mcp.send_tools",
+        "tools of MCP servers that are sent with every request when there are no more; others are loaded",
+    ),
+    ("mcp.send_bytes", "bytes that those tools take at most"),
+    ("mcp.read_only", "what happens with tools of your own servers that say they only look: ask or allow"),
+    ("hooks.enabled", "whether commands run at events; which there are is said in hooks.json"),
+    ("hooks.claude", "whether the hooks in a project's .claude/settings.json run as well, once trusted"),
+    ("extensions.disable", "extensions that are off, by name"),
     ("skills.enabled", "whether there are skills at all"),
     ("skills.builtin", "whether the skills that come along are there"),
     ("skills.disable", "skills that are off, by name"),
@@ -87,15 +97,19 @@ pub fn run(command: &ConfigCommand, config: &Config, surroundings: &Surroundings
             }
         }
         ConfigCommand::Paths => {
-            let _ = writeln!(out, "settings  {}", config::user_file(surroundings).display());
-            let _ = writeln!(out, "project   {}", config::project_file(&surroundings.folder).display());
-            let _ = writeln!(out, "sessions  {}", surroundings.data.join("sessions").display());
-            let _ = writeln!(out, "skills    {}", surroundings.config.join("skills").display());
-            let _ = writeln!(out, "prompts   {}", surroundings.config.join("prompts").display());
-            let _ = writeln!(out, "memory    {}", surroundings.config.join(mica_ext::memory::FILE).display());
+            let _ = writeln!(out, "settings   {}", config::user_file(surroundings).display());
+            let _ = writeln!(out, "project    {}", config::project_file(&surroundings.folder).display());
+            let _ = writeln!(out, "sessions   {}", surroundings.data.join("sessions").display());
+            for (what, name) in [("extensions", "extensions"), ("hooks", "hooks.json"), ("mcp", "mcp.json")] {
+                let _ = writeln!(out, "{what:<11}{}", surroundings.config.join(name).display());
+            }
+            let _ = writeln!(out, "skills     {}", surroundings.config.join("skills").display());
+            let _ = writeln!(out, "prompts    {}", surroundings.config.join("prompts").display());
+            let _ =
+                writeln!(out, "memory     {}", surroundings.config.join(mica_ext::memory::FILE).display());
             let mut notices = Vec::new();
             for file in &Words::find(surroundings, &mut notices).files {
-                let _ = writeln!(out, "prompt    {}", file.display());
+                let _ = writeln!(out, "prompt     {}", file.display());
             }
             for notice in notices {
                 let _ = writeln!(out, "note: {notice}");

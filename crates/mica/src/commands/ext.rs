@@ -45,7 +45,7 @@ pub async fn run(command: &ExtCommand, shelf: &Shelf) -> Result<Exit> {
         ExtCommand::Allow { name, revoke } => allow(shelf, name, *revoke)?,
         ExtCommand::Disable { name } => turn(shelf, name, false)?,
         ExtCommand::Enable { name } => turn(shelf, name, true)?,
-        ExtCommand::Log { name } => log(surroundings, name)?,
+        ExtCommand::Log { name } => log(shelf, name)?,
     };
     print!("{text}");
     Ok(Exit::Done)
@@ -154,6 +154,9 @@ fn turn(shelf: &Shelf, name: &str, on: bool) -> Result<String> {
         permits.disabled.insert(name.to_owned());
     } else if !permits.disabled.remove(name) {
         let by_settings = shelf.values.disable.iter().any(|other| other == name);
+        if !by_settings {
+            named(shelf, name)?;
+        }
         let why =
             if by_settings { "is off by your settings: take it out of extensions.disable" } else { "was on" };
         return Ok(format!("{name} {why}\n"));
@@ -162,11 +165,12 @@ fn turn(shelf: &Shelf, name: &str, on: bool) -> Result<String> {
     Ok(format!("{name} is {}\n", if on { "on" } else { "off" }))
 }
 
-fn log(surroundings: &Surroundings, name: &str) -> Result<String> {
-    let path: PathBuf = Store::new(surroundings.data.join("extensions")).log_file(name);
+fn log(shelf: &Shelf, name: &str) -> Result<String> {
+    let path: PathBuf = Store::new(shelf.surroundings.data.join("extensions")).log_file(name);
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            named(shelf, name)?;
             Ok(format!("{name} printed nothing; what it prints with console.log is in {}\n", path.display()))
         }
         Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
