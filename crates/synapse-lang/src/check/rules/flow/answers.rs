@@ -101,6 +101,11 @@ fn answers_http(tree: &Tree<'_>, target: &Placed<'_>) -> bool {
 /// `respond` after the last step.
 fn respond(tree: &Tree<'_>, part: &Placed<'_>) -> Option<Fix> {
     let last = tree.children(part).filter(|child| child.is_step()).last()?.element;
+    // Where a step ends that is closed by another name, or not at all, is a guess, and so is what stands behind it.
+    let closed_by = last.close_name_span().map(|name| name.of(last.document().source()));
+    if !last.is_self_closing() && closed_by != Some(last.name()) {
+        return None;
+    }
     let step = format!("<{}/>", named_like(last, "respond"));
     let text = match last.indentation() {
         Some(indentation) => format!("\n{indentation}{step}"),

@@ -150,3 +150,15 @@ fn units_are_guessed_only_where_they_are_plain() {
     check(&duration("30"), &["510 info 30"]);
     check(&duration("30000"), &[]);
 }
+
+#[test]
+fn an_answer_is_put_only_behind_a_step_that_is_closed() {
+    let offered = |steps: &str| {
+        let document = Document::parse(api(steps, ""));
+        let found = check_document(&document, Setting::default());
+        found.iter().filter(|one| one.code.0 == 504).map(|one| one.fixes.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(offered("<clone><target><sequence><log/></sequence></target></clone>"), [1]);
+    assert_eq!(offered("<log></log>"), [1]);
+    assert_eq!(offered("<clone><target><sequence><log/></sequence></target></clne a=\"b\"/>"), [0]);
+}
