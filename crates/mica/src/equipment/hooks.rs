@@ -101,8 +101,8 @@ impl Watched {
 
 impl Loaded {
     /// A file of a project that is not trusted as it is. If it was, the guard that it was is missing now: calls are closed
-    /// until the user has looked. One that is gone is only told of: the agent cannot write `.mica`, and a person who
-    /// removes a file means it.
+    /// until the user has looked. One that is gone from `.mica` is only told of: the agent cannot write there, and a person
+    /// who removes a file means it.
     fn differs(
         &mut self,
         surroundings: &Surroundings,
@@ -128,10 +128,18 @@ impl Loaded {
             Ok(Some(_)) => self.differs.push(format!(
                 "{label}: it or a script that it runs has changed since it was trusted, so its hooks are not run; {LOOK}"
             )),
-            Ok(None) if guarded => self.differs.push(format!(
-                "{label}: it guarded calls when it was trusted, and now it is gone or has no hooks: nothing of it is \
-                 guarded any more. `mica trust --revoke` if that is meant"
-            )),
+            Ok(None) if guarded => {
+                let what = "it guarded calls when it was trusted, and now it is gone or has no hooks";
+                // The agent cannot write `.mica`, but it can write what belongs to other agents.
+                if kind == FileKind::Own && !path.exists() {
+                    self.differs.push(format!(
+                        "{label}: {what}: nothing of it is guarded any more. `mica trust --revoke` if that is meant"
+                    ));
+                } else {
+                    let message = format!("{what}; mend it, or run `mica trust --revoke` to do without it");
+                    self.configured.join(Configured::closed(&source, message));
+                }
+            }
             // What cannot be read is told with what needs trust.
             Err(_) | Ok(None) => {}
         }

@@ -95,7 +95,12 @@ async fn what_only_looked_on_closes_nothing_when_it_changes_and_a_guard_that_is_
 
     with_project_hooks(&stage);
     stage.does(&["trust"]).await;
+    write(&file, "{}");
+    let listed = stage.does(&["hooks", "list"]).await;
+    assert!(listed.contains("calls of * are not run until this is mended: "), "{listed}");
     std::fs::remove_file(&file).unwrap();
+    let listed = stage.does(&["hooks", "list"]).await;
+    assert!(!listed.contains("are not run until"), "{listed}");
     let gone = "it guarded calls when it was trusted, and now it is gone or has no hooks";
     let ran = stage.ask(&["-p", "hi"]).await;
     assert!(ran.err.contains(gone), "{}", ran.err);
