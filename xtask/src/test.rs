@@ -24,12 +24,14 @@ Runs the documentation tests and then all other tests. Before that it sets up wh
 
   the official Python SDKs, which read from the scripted model (needs python3; required when CI=true)
   pytest-lsp, an independent client of the language server (needs python3)
-  the official MCP client, two MCP servers, the conformance suites of MCP and the validator of skills (python3 and npm)
+  the official MCP client, two MCP servers, the conformance suites of MCP and the validator of skills (python3 and npm;
+  required when CI=true and the tool is there)
   Maven and plugins that work offline, for builds of Micro Integrator projects (Debian's packages; installed when run as root)
   --peers: foreign servers that mica reads from: a llama.cpp server with a small model (python3), aimock, the TypeScript compiler
   and a language server of JSON (npm)
 
-What cannot be set up is printed as SKIP with the reason, and the tests that need it are skipped.
+What cannot be set up is printed as SKIP with the reason, before and behind the tests, and the tests that need it are
+skipped.
 With arguments after `--` only the chosen tests run, without the documentation tests:
 
   cargo xtask test -- sse              tests whose name contains `sse`
@@ -65,12 +67,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Part::new("client of language servers", "MICA_TEST_LSP_PYTHON"),
         venv::ensure("lsp", "requirements-lsp.txt"),
     );
-    mcp::add(&mut parts);
+    mcp::add(&mut parts)?;
     parts.add(Part::new("Maven with plugins", "MICA_TEST_MAVEN"), maven::ensure());
     peers::add(&mut parts, with_peers);
     println!("\nSet-up:\n  ready test runner: {}\n{parts}", runner.name());
 
-    run_tests(&runner, &parts, chosen)
+    let tested = run_tests(&runner, &parts, chosen);
+    // Tests that lack a part pass; so the last word is which they were.
+    let skipped = parts.skipped();
+    if !skipped.is_empty() {
+        println!("\nTests that need these did not run, and count as passed:\n{skipped}");
+    }
+    tested
 }
 
 /// What runs the tests.

@@ -31,6 +31,7 @@
 pub mod breakpoints;
 pub mod compact;
 pub mod digest;
+pub mod fence;
 pub mod journal;
 pub mod keeper;
 pub mod measure;

@@ -135,11 +135,31 @@ pub trait Window: Send + Sync {
     async fn context(&self, messages: &[Message]) -> Result<Option<Vec<Message>>, Failure>;
 }
 
+/// Who wants the window shortened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CompactTrigger {
+    /// It is full.
+    #[default]
+    Auto,
+    /// A person asked for it.
+    Manual,
+}
+
+impl CompactTrigger {
+    /// Its name in files and scripts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Manual => "manual",
+        }
+    }
+}
+
 /// Something that happened.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Moment {
-    /// A session begins: `startup`, `resume`, `new`, `fork` or `reload`.
+    /// A session begins: `startup`, `resume` or `reload`. A program has one session: what is forked begins elsewhere.
     SessionStart {
         /// Which of them.
         reason: &'static str,
@@ -215,8 +235,12 @@ pub enum Moment {
     },
     /// The window is about to be shortened.
     BeforeCompact {
-        /// Why.
+        /// Why, in words. What the person wants kept stands behind it.
         reason: String,
+        /// Who wants it.
+        trigger: CompactTrigger,
+        /// What the person wants kept.
+        focus: Option<String>,
     },
     /// It was.
     Compacted {

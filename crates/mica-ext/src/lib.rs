@@ -44,7 +44,9 @@ pub mod skills;
 pub mod templates;
 pub mod world;
 
-pub use concern::{Command, Guard, Guarded, Input, Lifecycle, Moment, Prompting, Shortcut, Typed, Window};
+pub use concern::{
+    Command, CompactTrigger, Guard, Guarded, Input, Lifecycle, Moment, Prompting, Shortcut, Typed, Window,
+};
 pub use extensions::{Deadlines, Extension, Extensions, Health, Notice, Origin};
 pub use registry::{Factory, Registry};
 pub use world::World;

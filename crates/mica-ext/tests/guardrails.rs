@@ -1,9 +1,4 @@
-//! Guards that others wrote, in a run: they block, ask, allow, and write what happened to their log.
-//!
-//! `MICA_GUARDRAILS` may name a document with an example that somebody else wrote for agents like this one, in a block of
-//! TypeScript; it runs as it stands but for the name it imports its types from. Without it that test says so.
-
-#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a test says why it is skipped")]
+//! Guards in a run: they block, ask, allow, and write what happened to their log.
 
 mod support;
 
@@ -49,22 +44,17 @@ async fn without_a_person_the_answer_is_no() {
     assert_eq!(stage.asked(), Vec::<String>::new());
 }
 
-/// The example in a document: the last block of TypeScript that exports something by default.
-fn example(document: &str) -> Option<String> {
-    let blocks = document.split("```typescript\n").skip(1).filter_map(|block| block.split("```").next());
-    let code = blocks.filter(|block| block.contains("export default")).last()?;
-    let from = code.find(" from \"")? + " from \"".len();
-    let to = from + code.get(from..)?.find('"')?;
-    Some(format!("{}mica{}", code.get(..from)?, code.get(to..)?))
+/// The example that people copy, with its types imported from another name: as an extension that was written for agents
+/// of this kind has it.
+fn example() -> String {
+    let example = include_str!("../../../examples/extensions/guardrails.ts");
+    let (before, after) = example.split_once(" from \"mica\"").unwrap();
+    format!("{before} from \"@somebody/agent-sdk\"{after}")
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn somebody_elses_example_runs_as_it_stands() {
-    let Ok(path) = std::env::var("MICA_GUARDRAILS") else {
-        println!("skipped: MICA_GUARDRAILS names no document with an example");
-        return;
-    };
-    let code = example(&std::fs::read_to_string(path).unwrap()).expect("an example in the document");
+async fn an_example_for_another_agent_runs_as_it_stands() {
+    let code = example();
     for (stage, runs) in [
         (Stage::with_person([json!(true)]), true),
         (Stage::with_person([json!(false)]), false),

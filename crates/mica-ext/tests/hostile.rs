@@ -40,24 +40,23 @@ async fn in_a_moment(name: &str, body: &str) {
     assert_eq!(ran.notices.len(), 1, "{name}: {:?}", ran.notices);
 }
 
+const TIME: &str = "it was stopped: it computed for longer than 1s";
+const MEMORY: &str = "it was stopped: it took more than ";
+/// The same, where not even the error had room.
+const NO_ROOM: &str = "its guard failed, which means no: it threw null, which is also what is left of an error when there is no \
+                       memory for it";
+/// Its time or its memory, whichever ends first.
+const EITHER: &str = "";
+
 /// Names, bodies, and what is told of them in a guard.
-const BODIES: [(&str, &str, &str); 17] = [
-    ("an endless loop", "for (;;) {}", "it was stopped: it computed for longer than 1s"),
-    (
-        "endless microtasks",
-        "const again = () => Promise.resolve().then(again); await again();",
-        // Each waits for the next, so that its memory may end before its time.
-        "",
-    ),
+const BODIES: [(&str, &str, &str); 19] = [
+    ("an endless loop", "for (;;) {}", TIME),
+    // Each waits for the next, so that its memory may end before its time.
+    ("endless microtasks", "const again = () => Promise.resolve().then(again); await again();", EITHER),
     ("an endless async loop", "for (;;) await null;", "it was stopped: it computed for longer than 1s"),
-    ("a huge string", "let s = 'x'; for (;;) s += s;", ""),
+    ("a huge string", "let s = 'x'; for (;;) s += s;", EITHER),
     ("a string of ten gigabytes", "'x'.repeat(1e10);", "its guard failed, which means no: "),
-    (
-        "a giant array",
-        "const all = []; for (;;) all.push(new Array(1000).fill(all.length));",
-        // Its time or its memory, whichever ends first.
-        "",
-    ),
+    ("a giant array", "const all = []; for (;;) all.push(new Array(1000).fill(all.length));", EITHER),
     ("a giant typed array", "new Uint8Array(1e10);", "its guard failed, which means no: "),
     (
         "deep recursion",
@@ -68,6 +67,16 @@ const BODIES: [(&str, &str, &str); 17] = [
         "a promise that never settles",
         "await new Promise(() => {});",
         "its guard failed, which means no: it awaits something that nothing will ever settle",
+    ),
+    (
+        "a promise that never settles, beside a timer that goes on",
+        "setInterval(() => {}, 50); await new Promise(() => {});",
+        "its guard failed, which means no: it waits, and has asked nobody for anything for 1.5s",
+    ),
+    (
+        "a promise that never settles, beside a timer that is far away",
+        "await api.getEntries(); setTimeout(() => {}, 1e8); await new Promise(() => {});",
+        "its guard failed, which means no: it waits, and has asked nobody for anything for 1.5s",
     ),
     (
         "a regular expression without an end",
@@ -112,7 +121,8 @@ async fn guards_that_break_refuse() {
     for (name, body, told) in BODIES {
         let notices = in_a_guard(name, body).await;
         let notice = notices[0].strip_prefix("extension x: ").unwrap();
-        assert!(notice.starts_with(told), "{name}: {notice}");
+        let expected: &[&str] = if told == EITHER { &[TIME, MEMORY, NO_ROOM] } else { &[told] };
+        assert!(expected.iter().any(|told| notice.starts_with(told)), "{name}: {notice}");
     }
 }
 
@@ -402,4 +412,16 @@ async fn work_that_a_call_leaves_behind_has_an_end() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(extensions.list()[0].failure.as_deref(), Some("it computed for longer than 1s"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_the_world_or_is_wanted_goes_on() {
+    // A tool that sleeps is waited for: somebody wants what it comes to.
+    let source = factory(
+        "api.registerTool({ name: 'slow', description: '', readOnly: true, parameters: { type: 'object' }, execute: async () => {
+            await new Promise((done) => setTimeout(done, 1800)); return 'slept'; } });",
+    );
+    let ran = run(&only(&Stage::new(), &source).await, &[("slow", json!({}))]).await;
+    assert_eq!(ran.results, ["slept"]);
+    assert_eq!(ran.notices, Vec::<String>::new());
 }

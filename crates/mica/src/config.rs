@@ -13,7 +13,7 @@ use crate::makes;
 use crate::surroundings::Surroundings;
 
 pub mod project;
-mod trust;
+pub mod trust;
 
 /// One layer and where it comes from.
 #[derive(Debug, Clone)]

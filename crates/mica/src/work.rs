@@ -16,7 +16,7 @@ use mica_context::spill::SpillLimits;
 use mica_context::{Clock, SpillFolder, WindowKeeper};
 use mica_domain::DomainHooks;
 use mica_ext::mcp::Servers;
-use mica_ext::{Extensions, Moment};
+use mica_ext::{CompactTrigger, Extensions, Moment};
 use mica_policy::FileGate;
 use mica_policy::budget::{Budget, Limits, Meter};
 use mica_policy::mode::{ModeSwitch, ModeTable};
@@ -533,12 +533,18 @@ fn limits(values: &Values) -> Limits {
 fn announcing(extensions: &Extensions) -> Announce {
     let extensions = extensions.clone();
     Arc::new(move |trigger: &Trigger| {
-        let reason = match trigger {
-            Trigger::Manual { focus: Some(focus) } => format!("{}: {focus}", trigger.reason()),
-            trigger => trigger.reason(),
+        let (by, focus) = match trigger {
+            Trigger::Manual { focus } => (CompactTrigger::Manual, focus.clone()),
+            Trigger::Threshold { .. } | Trigger::Overflow => (CompactTrigger::Auto, None),
+        };
+        let reason = match &focus {
+            Some(focus) => format!("{}: {focus}", trigger.reason()),
+            None => trigger.reason(),
         };
         let extensions = extensions.clone();
-        Box::pin(async move { extensions.tell(&Moment::BeforeCompact { reason }).await })
+        Box::pin(async move {
+            extensions.tell(&Moment::BeforeCompact { reason, trigger: by, focus }).await;
+        })
     })
 }
 

@@ -5,17 +5,27 @@ use std::path::{Path, PathBuf};
 use super::parts::{Part, Parts};
 use super::{peers, venv};
 use crate::failure::{Failure, Result};
+use crate::{process, workspace};
 
-/// Adds the parts. They are small enough to be set up always, but for the Node.js that the suites need (190 MB).
-pub(crate) fn add(parts: &mut Parts) {
+/// Adds the parts. They are small enough to be set up always, but for the Node.js that the suites need (190 MB). When
+/// CI=true they are required where Python and npm are; a machine that lacks one of these passes without, and is told so.
+///
+/// # Errors
+/// When a part is required and cannot be set up.
+pub(crate) fn add(parts: &mut Parts) -> Result<()> {
+    let there = |tool: &'static str| {
+        let is_there = || process::output(process::program(tool).arg("--version")).is_ok();
+        (workspace::is_ci() && is_there()).then_some(tool)
+    };
+    let (pip, npm) = (there("python3"), there("npm"));
     let python = venv::ensure("mcp", "requirements-mcp.txt");
     let validator = python.as_ref().map_err(|_| Failure::new("its Python is not ready")).and_then(|python| {
         beside(python, "agentskills").ok_or_else(|| Failure::new("skills-ref has no program agentskills"))
     });
-    parts.add(Part::new("MCP client in Python", "MICA_PYTHON_MCP"), python);
-    parts.add(Part::new("validator of skills", "MICA_SKILLS_REF"), validator);
-    parts.add(Part::new("MCP servers", "MICA_MCP_SERVERS"), servers());
-    parts.add(Part::new("MCP conformance suites", "MICA_MCP_CONFORMANCE"), conformance());
+    parts.require(Part::new("MCP client in Python", "MICA_PYTHON_MCP"), python, pip)?;
+    parts.require(Part::new("validator of skills", "MICA_SKILLS_REF"), validator, pip)?;
+    parts.require(Part::new("MCP servers", "MICA_MCP_SERVERS"), servers(), npm)?;
+    parts.require(Part::new("MCP conformance suites", "MICA_MCP_CONFORMANCE"), conformance(), npm)
 }
 
 /// A folder whose `node_modules` have two official servers.

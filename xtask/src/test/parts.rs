@@ -1,11 +1,11 @@
 //! The list of parts: what is ready, what is skipped, and how tests are told.
 
 use std::ffi::OsString;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// A part that tests use.
 pub(crate) struct Part {
@@ -45,6 +45,35 @@ impl Parts {
             Err(failure) => State::Skipped(failure.to_string()),
         };
         self.parts.push((part, state));
+    }
+
+    /// Notes a part that has to be there where its tool is: with `tool`, what went wrong is an error.
+    ///
+    /// # Errors
+    /// When setting it up failed although the tool for it is there.
+    pub(crate) fn require(&mut self, part: Part, set_up: Result<PathBuf>, tool: Option<&str>) -> Result<()> {
+        if let (Some(tool), Err(failure)) = (tool, &set_up) {
+            return Err(Failure::new(format!(
+                "{} is required when CI=true and {tool} is there: {failure}",
+                part.name
+            )));
+        }
+        self.add(part, set_up);
+        Ok(())
+    }
+
+    /// The parts that tests are skipped for, one on a line. Empty when there are none.
+    pub(crate) fn skipped(&self) -> String {
+        let mut out = String::new();
+        for (part, state) in &self.parts {
+            let reason = match state {
+                State::Ready(_) => continue,
+                State::Skipped(reason) => reason.as_str(),
+                State::NotAsked(how) => how,
+            };
+            let _ = writeln!(out, "  SKIP {} (no {}): {reason}", part.name, part.variable);
+        }
+        out
     }
 
     /// Notes a part that nobody asked for, and how to ask.
@@ -90,8 +119,19 @@ impl fmt::Display for Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Failure;
     use crate::process;
+
+    #[test]
+    fn a_part_is_required_where_its_tool_is() {
+        let mut parts = Parts::default();
+        let part = || Part::new("servers", "MICA_SERVERS");
+        let failed = || Err(Failure::new("no network"));
+        let error = parts.require(part(), failed(), Some("npm")).unwrap_err();
+        assert_eq!(error.to_string(), "servers is required when CI=true and npm is there: no network");
+        parts.require(part(), failed(), None).unwrap();
+        parts.require(part(), Ok("there".into()), Some("npm")).unwrap();
+        assert_eq!(parts.to_string(), "  SKIP servers: no network\n  ready servers\n");
+    }
 
     #[test]
     fn a_part_that_is_not_ready_is_listed_with_its_reason_and_has_no_variable() {
@@ -104,6 +144,10 @@ mod tests {
         assert_eq!(
             parts.to_string(),
             "  ready first\n  SKIP second: no npm\n  SKIP third: not asked for; add --third\n"
+        );
+        assert_eq!(
+            parts.skipped(),
+            "  SKIP second (no MICA_SECOND): no npm\n  SKIP third (no MICA_THIRD): add --third\n"
         );
         let mut command = process::program("true");
         parts.tell(&mut command);

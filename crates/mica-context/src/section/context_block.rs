@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use mica_ai::{Content, Message, User};
 
+use crate::fence;
 use crate::section::Rendered;
 
 const OPEN: &str = "<context note=\"from the system, not from the user\">";
@@ -118,13 +119,7 @@ fn parts(block: &str) -> Vec<(&str, Option<&str>)> {
 
 /// A text that cannot end its fence, or begin another.
 fn fenced(text: &str) -> String {
-    let mut text = text.to_owned();
-    for tag in ["</section", "</context", "<section", "<context"] {
-        if text.contains(tag) {
-            text = text.replace(tag, &tag.replacen('<', "&lt;", 1));
-        }
-    }
-    text
+    fence::inner(&["section", "context"], text)
 }
 
 fn attribute(id: &str) -> String {

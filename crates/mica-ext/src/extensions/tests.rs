@@ -310,7 +310,7 @@ impl Lifecycle for Hears {
             Moment::AgentEnd { answer, .. } => format!("agent_end {answer}"),
             Moment::MessageEnd { message } => format!("message_end {}", result(message).unwrap_or_default()),
             Moment::TurnStart { turn: 2 } if self.0.len() == 1 => return Err("two is too many".to_owned()),
-            Moment::BeforeCompact { reason } => format!("before_compact {reason}"),
+            Moment::BeforeCompact { reason, .. } => format!("before_compact {reason}"),
             other => other.kind().to_owned(),
         };
         lock(&self.1).push(told);

@@ -29,8 +29,8 @@ const SLACK: Duration = Duration::from_secs(10);
 /// What hooks of a run have at least.
 const USUAL: Duration = Duration::from_secs(30);
 
-/// The question that says that nothing confines a command. It is for people only.
-const UNCONFINED: &str = "sandbox";
+/// The questions that are for people only: that nothing confines a command, and what is remembered.
+const PEOPLE_ONLY: [&str; 2] = ["sandbox", "memory"];
 
 impl CommandHooks {
     /// What they bring. Where nothing is hooked to something, nobody is asked about it.
@@ -56,7 +56,9 @@ impl CommandHooks {
             registry.prompting.push(Arc::new(self.clone()));
         }
         registry.lifecycles.push(Arc::new(self.clone()));
-        registry.deadline = Some(self.longest(&HookEvent::ALL) + SLACK);
+        // What comes behind a compaction is told to two kinds of hooks, one after the other.
+        let compacted = self.longest(&[HookEvent::PostCompact]) + self.longest(&[HookEvent::SessionStart]);
+        registry.deadline = Some(self.longest(&HookEvent::ALL).max(compacted) + SLACK);
         registry
     }
 
@@ -152,7 +154,7 @@ impl CommandHooks {
         }
         // Somebody wants a person to look.
         if said.iter().any(|said| said.answer.wish == Some(Wish::Ask))
-            || ask.rule.as_deref() == Some(UNCONFINED)
+            || ask.rule.as_deref().is_some_and(|rule| PEOPLE_ONLY.contains(&rule))
         {
             return None;
         }
@@ -291,7 +293,8 @@ impl Lifecycle for CommandHooks {
             "session_start" => self.has(HookEvent::SessionStart),
             // A run counts anew, and what runs aside ends with the session.
             "agent_start" | "session_shutdown" => true,
-            "before_compact" => self.has(HookEvent::PreCompact),
+            // What was about to happen says why, also for those who are told when it has.
+            "before_compact" => self.has(HookEvent::PreCompact) || self.has(HookEvent::PostCompact),
             "compacted" => self.has(HookEvent::PostCompact) || self.has(HookEvent::SessionStart),
             "subagent_start" => self.has(HookEvent::SubagentStart),
             "subagent_end" => self.has(HookEvent::SubagentStop),
@@ -311,29 +314,26 @@ impl Lifecycle for CommandHooks {
             Moment::MessageEnd { message: Message::Assistant(answer) } => {
                 self.state().last_words = answer.text();
             }
-            Moment::SessionStart { reason } => match *reason {
-                "new" => self.session_starts("clear").await,
-                // Loaded anew, the session is the same, and what was told at its beginning has to be told again.
-                "fork" | "reload" => self.session_starts("resume").await,
-                source => self.session_starts(source).await,
-            },
+            // Loaded anew, the session is the same, and what was told at its beginning has to be told again.
+            Moment::SessionStart { reason: "reload" } => self.session_starts("resume").await,
+            Moment::SessionStart { reason } => self.session_starts(reason).await,
             Moment::SessionShutdown { reason } => {
                 if *reason != "reload" {
-                    let reason = if *reason == "new" { "clear" } else { "other" };
-                    self.told(Occasion::new(HookEvent::SessionEnd).with("reason", reason)).await;
+                    self.told(Occasion::new(HookEvent::SessionEnd).with("reason", "other")).await;
                 }
                 self.close().await;
             }
-            Moment::BeforeCompact { reason } => {
-                let wanted = reason.split_once(": ").map_or("", |(_, wanted)| wanted);
+            Moment::BeforeCompact { trigger, focus, .. } => {
+                self.state().trigger = *trigger;
                 let occasion = Occasion::new(HookEvent::PreCompact)
-                    .with("trigger", trigger(reason))
-                    .with("custom_instructions", wanted);
+                    .with("trigger", trigger.name())
+                    .with("custom_instructions", focus.as_deref().unwrap_or_default());
                 self.told(occasion).await;
             }
-            Moment::Compacted { reason, before, after } => {
+            Moment::Compacted { before, after, .. } => {
+                let trigger = self.state().trigger;
                 let occasion = Occasion::new(HookEvent::PostCompact)
-                    .with("trigger", trigger(reason))
+                    .with("trigger", trigger.name())
                     .with("tokens", json!({ "before": before, "after": after }));
                 self.told(occasion).await;
                 // What was told at the beginning may be gone with what was shortened.
@@ -358,11 +358,6 @@ impl Lifecycle for CommandHooks {
         }
         Ok(())
     }
-}
-
-/// A person who wants the conversation shortened says so; otherwise it is full.
-fn trigger(reason: &str) -> &'static str {
-    if reason.contains("asked") || reason.contains("manual") { "manual" } else { "auto" }
 }
 
 /// The id of a subagent begins with its profile.

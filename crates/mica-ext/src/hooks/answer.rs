@@ -193,17 +193,30 @@ impl Found {
                         rest = line.get(objects.byte_offset()..).unwrap_or_default();
                         continue;
                     }
+                    // Lines like `[info] …` are not even a list.
                     Some(Err(_)) => found.is_garbled |= line.starts_with('{'),
-                    // A list is no answer; lines like `[info] …` are not even that.
                     Some(Ok(_)) | None => {}
                 }
             }
             let (this, next) = line.split_once('\n').unwrap_or((line, ""));
+            // A list of answers, or one behind other words, is no clear answer; but somebody wanted to give one.
+            found.is_garbled |= decides(this);
             found.rest_is_empty &= this.trim().is_empty();
             rest = next;
         }
         found
     }
+}
+
+/// Whether a line that is no object has a key that decides something: `result: {"decision": …`.
+fn decides(line: &str) -> bool {
+    DECIDING.iter().any(|key| {
+        ['"', '\''].iter().any(|quote| {
+            let quoted = format!("{quote}{key}{quote}");
+            let behind = line.match_indices(&quoted).filter_map(|(at, _)| line.get(at + quoted.len()..));
+            behind.into_iter().any(|behind| behind.trim_start().starts_with(':'))
+        })
+    })
 }
 
 const SAYINGS: [&str; 10] = [
@@ -218,6 +231,23 @@ const SAYINGS: [&str; 10] = [
     "permissionDecision",
     "async",
 ];
+
+/// What is for the event, within `hookSpecificOutput` or without it.
+const SPECIFIC: [&str; 10] = [
+    "hookEventName",
+    "permissionDecision",
+    "permissionDecisionReason",
+    "additionalContext",
+    "updatedInput",
+    "decision",
+    "reason",
+    "updatedToolOutput",
+    "updatedMCPToolOutput",
+    "updatedPermissions",
+];
+
+/// Keys that decide something: a line with one of them was meant to be an answer.
+const DECIDING: [&str; 4] = ["decision", "permissionDecision", "hookSpecificOutput", "behavior"];
 
 fn is_answer(object: &Map<String, Value>) -> bool {
     object.keys().any(|key| SAYINGS.contains(&key.as_str()))
@@ -235,32 +265,36 @@ fn said(event: HookEvent, object: &Map<String, Value>) -> Result<Answer, String>
             keys.join(", ")
         ));
     }
-    let mut answer = Answer::default();
     let halts = match object.get("continue") {
         None | Some(Value::Null | Value::Bool(true)) => false,
         Some(Value::Bool(false)) => true,
         Some(other) => return Err(format!("`continue` is {other}; it can be true or false")),
     };
-    answer.reason = text(object, "reason")?;
-    answer.message = text(object, "systemMessage")?;
-    answer.wish = match text(object, "decision")?.as_deref() {
-        None => None,
-        Some("approve" | "allow") => Some(Wish::Allow),
-        Some("block" | "deny") => Some(Wish::Deny),
-        Some("ask") => Some(Wish::Ask),
-        Some(other) => return Err(format!("`decision` is {other:?}; it can be \"approve\" or \"block\"")),
-    };
-    match object.get("hookSpecificOutput") {
-        None | Some(Value::Null) => specific(event, object, &mut answer)?,
+    // Some say what is for the event without the object around it, and some say it in both places.
+    let mut answer = match object.get("hookSpecificOutput") {
+        None | Some(Value::Null) => Answer::default(),
         Some(Value::Object(inner)) => {
             if let Some(named) = text(inner, "hookEventName")?
                 && super::event::HookEvent::named(&named) != super::event::Named::Known(event)
             {
                 return Err(format!("`hookSpecificOutput` is for {named}, and this is {event}"));
             }
-            specific(event, inner, &mut answer)?;
+            known(event, inner, "`hookSpecificOutput`", &SPECIFIC)?;
+            level(event, inner)?
         }
         Some(_) => return Err("`hookSpecificOutput` is no object".to_owned()),
+    };
+    let outer = level(event, object)?;
+    let reason = answer.reason.clone().or_else(|| outer.reason.clone());
+    answer = answer.and(outer);
+    answer.reason = answer.reason.or(reason);
+    answer.message = text(object, "systemMessage")?;
+    if event == HookEvent::PreToolUse && answer.wish.is_none() && !halts {
+        // Whoever says neither yes nor no must not have meant to: a word that nobody knows may have been the no.
+        known(event, object, "its answer", &SAYINGS)?;
+        if answer.reason.is_some() && answer.input.is_none() {
+            return Err("it gave a reason, and no decision".to_owned());
+        }
     }
     if halts {
         let reason = text(object, "stopReason")?.or_else(|| answer.reason.clone());
@@ -275,44 +309,68 @@ fn said(event: HookEvent, object: &Map<String, Value>) -> Result<Answer, String>
     Ok(answer)
 }
 
-/// What is said for the event itself. Some hooks say it without the object around it.
-fn specific(event: HookEvent, inner: &Map<String, Value>, answer: &mut Answer) -> Result<(), String> {
-    if let Some(wish) = text(inner, "permissionDecision")? {
-        answer.wish = Some(match wish.as_str() {
-            "allow" => Wish::Allow,
-            // Whoever defers leaves it to a person.
-            "ask" | "defer" => Wish::Ask,
-            "deny" => Wish::Deny,
-            other => {
-                return Err(format!(
-                    "`permissionDecision` is {other:?}; it can be \"allow\", \"ask\" or \"deny\""
-                ));
-            }
-        });
+/// Before a call, a key that nobody knows is no clear answer.
+fn known(event: HookEvent, object: &Map<String, Value>, whose: &str, besides: &[&str]) -> Result<(), String> {
+    let is_known = |key: &&String| besides.contains(&key.as_str()) || SPECIFIC.contains(&key.as_str());
+    match object.keys().find(|key| !is_known(key)) {
+        Some(key) if event == HookEvent::PreToolUse => {
+            Err(format!("{whose} has a key that mica does not know: {key:?}"))
+        }
+        _ => Ok(()),
     }
+}
+
+/// What one object says of the event: that around, or the one within.
+fn level(event: HookEvent, inner: &Map<String, Value>) -> Result<Answer, String> {
+    let mut answer = Answer { reason: text(inner, "reason")?, ..Answer::default() };
     if let Some(reason) = text(inner, "permissionDecisionReason")? {
         answer.reason = Some(reason);
     }
     answer.context = text(inner, "additionalContext")?;
-    if let Some(input) = object(inner, "updatedInput")? {
-        answer.input = Some(input);
-    }
+    answer.input = object(inner, "updatedInput")?;
     if matches!(event, HookEvent::PostToolUse | HookEvent::PostToolUseFailure) {
         let output = ["updatedToolOutput", "updatedMCPToolOutput"].iter().find_map(|key| inner.get(*key));
         answer.output = output.and_then(shown);
     }
-    if event == HookEvent::PermissionRequest
-        && let Some(decision) = object(inner, "decision")?
-    {
-        answer.wish = Some(match text(&decision, "behavior")?.as_deref() {
-            Some("allow") => Wish::Allow,
-            Some("deny") => Wish::Deny,
-            other => return Err(format!("`behavior` is {other:?}; it can be \"allow\" or \"deny\"")),
-        });
-        answer.reason = text(&decision, "message")?.or_else(|| answer.reason.take());
-        answer.input = object(&decision, "updatedInput")?.or_else(|| answer.input.take());
+    answer.wish = match text(inner, "permissionDecision")?.as_deref() {
+        None => None,
+        Some("allow") => Some(Wish::Allow),
+        // Whoever defers leaves it to a person.
+        Some("ask" | "defer") => Some(Wish::Ask),
+        Some("deny") => Some(Wish::Deny),
+        Some(other) => {
+            return Err(format!(
+                "`permissionDecision` is {other:?}; it can be \"allow\", \"ask\" or \"deny\""
+            ));
+        }
+    };
+    let decision = match inner.get("decision") {
+        Some(Value::Object(decision)) => {
+            answer.reason = text(decision, "message")?.or(answer.reason);
+            answer.input = object(decision, "updatedInput")?.or(answer.input);
+            let behavior = text(decision, "behavior")?;
+            let wish = wish_named(behavior.as_deref().unwrap_or_default());
+            Some(wish.ok_or_else(|| format!("`behavior` is {behavior:?}; it can be \"allow\" or \"deny\""))?)
+        }
+        _ => match text(inner, "decision")? {
+            None => None,
+            Some(word) => Some(
+                wish_named(&word)
+                    .ok_or_else(|| format!("`decision` is {word:?}; it can be \"approve\" or \"block\""))?,
+            ),
+        },
+    };
+    answer.wish = answer.wish.max(decision);
+    Ok(answer)
+}
+
+fn wish_named(word: &str) -> Option<Wish> {
+    match word {
+        "approve" | "allow" => Some(Wish::Allow),
+        "block" | "deny" => Some(Wish::Deny),
+        "ask" => Some(Wish::Ask),
+        _ => None,
     }
-    Ok(())
 }
 
 /// A tool's output as text: itself, the texts of a list of blocks, or the JSON that it is.
@@ -334,8 +392,6 @@ fn text(object: &Map<String, Value>, key: &str) -> Result<Option<String>, String
     match object.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        // The decision of a permission is an object, and read elsewhere.
-        Some(Value::Object(_)) if key == "decision" => Ok(None),
         Some(other) => Err(format!("`{key}` is {}; it is a text", short(&other.to_string(), 80))),
     }
 }
@@ -344,7 +400,6 @@ fn object(from: &Map<String, Value>, key: &str) -> Result<Option<Map<String, Val
     match from.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(inner)) => Ok(Some(inner.clone())),
-        Some(Value::String(_)) if key == "decision" => Ok(None),
         Some(other) => Err(format!("`{key}` is {}; it is an object", short(&other.to_string(), 80))),
     }
 }

@@ -20,6 +20,7 @@ use super::event::HookEvent;
 use super::fence::fenced;
 use super::payload::{Called, Occasion};
 use super::runner::{Invocation, Ran, Runner, Session};
+use crate::concern::CompactTrigger;
 
 /// Hooks of one event that run at a time.
 const AT_ONCE: usize = 32;
@@ -69,11 +70,14 @@ pub(super) struct State {
     /// How often in a row the end was held up.
     pub(super) stops: u32,
     pub(super) last_words: String,
+    /// Who wants the window shortened that is about to be.
+    pub(super) trigger: CompactTrigger,
 }
 
 /// What was said of a call.
 #[derive(Clone)]
 struct Settled {
+    tool: String,
     from: Args,
     judged: Judged,
     context: Vec<String>,
@@ -156,13 +160,22 @@ impl CommandHooks {
         self.inner.configured.hooks.iter().any(|hook| hook.event == event)
     }
 
-    /// The longest that hooks of these events may take together, round by round.
+    /// The longest that hooks of one of these events may take together, round by round.
     pub fn longest(&self, events: &[HookEvent]) -> Duration {
-        let hooks = self.inner.configured.hooks.iter().filter(|hook| events.contains(&hook.event));
-        let longest = hooks.clone().map(|hook| hook.timeout).max().unwrap_or_default();
-        // Everybody answers side by side; a change is shown to the others once more.
-        let rounds = if hooks.count() > 1 { 2 } else { 1 };
-        longest * rounds
+        let longest = |event: &HookEvent| {
+            let hooks = self.inner.configured.hooks.iter().filter(|hook| hook.event == *event);
+            let count = hooks.clone().filter(|hook| !hook.is_async).count();
+            let longest = hooks.map(|hook| hook.timeout).max().unwrap_or_default();
+            // They answer side by side, so many at a time. Before a call, each may change it once, and every change is
+            // shown to the others: a round more for each. One alone is not asked about its own change.
+            let rounds = match (event, count) {
+                (HookEvent::PreToolUse, 2..) => count + 1,
+                _ => 1,
+            };
+            let rounds = rounds * count.div_ceil(AT_ONCE).max(1);
+            longest.saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX))
+        };
+        events.iter().map(longest).max().unwrap_or_default()
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -299,7 +312,7 @@ impl CommandHooks {
         if !self.has(HookEvent::PreToolUse) {
             return Judged { args: None, verdict: Judgement::Pass };
         }
-        if let Some(known) = self.known(call, args) {
+        if let Some(known) = self.known(call, tool, args) {
             return known;
         }
         let (judged, context) = self.judge(call, tool, args).await;
@@ -307,7 +320,7 @@ impl CommandHooks {
         if state.judged.len() >= CALLS {
             state.judged.clear();
         }
-        let settled = Settled { from: args.clone(), judged: judged.clone(), context };
+        let settled = Settled { tool: tool.to_owned(), from: args.clone(), judged: judged.clone(), context };
         state.judged.insert(call.to_owned(), settled);
         judged
     }
@@ -318,16 +331,16 @@ impl CommandHooks {
         let closed = &self.inner.configured.closed;
         let closed = closed.iter().find(|closed| closed.matcher.is_for(names.iter().copied()))?;
         Some(format!(
-            "the hooks that guard this call cannot be read. {}. Tell the user: the file has to be \
-             mended or removed, then /reload (`mica hooks list` shows what is wrong).",
+            "the hooks that guard this call cannot be used. {}. Tell the user: the file has to be mended, trusted \
+             or removed, then /reload (`mica hooks list` shows what is wrong).",
             closed.problem
         ))
     }
 
     /// What was said of the call already: as it was, or as a hook left it.
-    fn known(&self, call: &str, args: &Args) -> Option<Judged> {
+    fn known(&self, call: &str, tool: &str, args: &Args) -> Option<Judged> {
         let state = self.state();
-        let settled = state.judged.get(call)?;
+        let settled = state.judged.get(call).filter(|settled| settled.tool == tool)?;
         if settled.judged.args.as_ref() == Some(args) {
             return Some(Judged { args: None, verdict: settled.judged.verdict.clone() });
         }

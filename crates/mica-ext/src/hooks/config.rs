@@ -163,9 +163,19 @@ impl Configured {
 
     /// A file that is there and cannot be read: nobody knows what it would have guarded.
     pub fn unreadable(source: &Source, message: &str) -> Self {
+        Self::closed(source, format!("it cannot be read: {message}"))
+    }
+
+    /// A file that guarded calls and cannot be used as it is now: all calls are closed.
+    pub fn closed(source: &Source, message: impl Into<String>) -> Self {
         let mut reading = Reading::new(source);
-        reading.broken(source.label.clone(), format!("it cannot be read: {message}"), Some(Matcher::All));
+        reading.broken(source.label.clone(), message.into(), Some(Matcher::All));
         reading.made
+    }
+
+    /// Whether it has a say in what is called.
+    pub fn guards(&self) -> bool {
+        !self.closed.is_empty() || self.hooks.iter().any(|hook| hook.event == HookEvent::PreToolUse)
     }
 
     /// Reads a file.
@@ -214,8 +224,11 @@ impl<'a> Reading<'a> {
         let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
             Err(error) => {
-                // Whether it guards calls can only be guessed now. A file that does not even name the event does not.
-                let guards = text.to_lowercase().contains("pretooluse") || text.contains("pre_tool_use");
+                // Whether it guards calls can only be guessed now. One of our own is there for hooks; settings of another
+                // agent that do not even name the event have none.
+                let guards = self.source.kind == Kind::Own
+                    || text.to_lowercase().contains("pretooluse")
+                    || text.contains("pre_tool_use");
                 let place = format!("{}:{}:{}", self.source.label, error.line(), error.column());
                 return self.broken(place, format!("it is no JSON: {error}"), guards.then_some(Matcher::All));
             }

@@ -14,6 +14,8 @@ use super::config::{Exec, Hook};
 const FILES: usize = 300;
 /// Bytes of one file.
 const BYTES: u64 = 4 << 20;
+/// Folders that the words of one command are looked for in.
+const FOLDERS: usize = 16;
 /// Folders below each other.
 const DEPTH: usize = 6;
 
@@ -32,7 +34,18 @@ pub fn find(hooks: &[Hook], project: &Path, folder: &Path) -> Result<Scripts, St
     walk(&project.join(folder), 0, &mut files)?;
     for hook in hooks {
         let from = hook.cwd.as_ref().map_or_else(|| project.to_owned(), |cwd| project.join(cwd));
-        files.extend(words(&hook.exec, project).iter().filter_map(|word| named(word, &from, project)));
+        // A word may name a file in a folder that an earlier word names: `cd scripts && ./check.sh`.
+        let mut bases = vec![from];
+        for word in words(&hook.exec, project) {
+            let paths: Vec<PathBuf> = bases.iter().filter_map(|base| named(&word, base, project)).collect();
+            for path in paths {
+                if path.is_file() {
+                    files.push(path);
+                } else if path.is_dir() && bases.len() < FOLDERS && !bases.contains(&path) {
+                    bases.push(path);
+                }
+            }
+        }
     }
     let mut scripts = Scripts::new();
     for file in files {
@@ -64,9 +77,8 @@ fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Str
     let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     entries.sort();
     for path in entries {
-        // What Python makes of a script when it runs is not what somebody wrote.
-        let is_made = path.file_name().is_some_and(|name| name == "__pycache__");
-        if path.is_dir() && !is_made {
+        // Also what Python made of a script: it is what runs. Hooks are told to make none.
+        if path.is_dir() {
             walk(&path, depth + 1, files)?;
         } else if path.is_file() {
             files.push(path);
@@ -75,13 +87,13 @@ fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Str
     Ok(())
 }
 
-/// A file that a word of a command names, when it is in the project.
+/// A file or folder that a word of a command names, when it is in the project.
 fn named(word: &str, from: &Path, project: &Path) -> Option<PathBuf> {
     if word.is_empty() || word.starts_with('-') {
         return None;
     }
     let path = flat(&from.join(word));
-    (path.starts_with(project) && path != project && path.is_file()).then_some(path)
+    (path.starts_with(project) && path != project).then_some(path)
 }
 
 /// A path without `.` and `..`, as it is written.

@@ -104,6 +104,19 @@ const TABLE: &[Row] = &[
     Row { ours: "kill_task", theirs: &["KillShell", "KillBash", "TaskStop"], fields: &[] },
 ];
 
+/// What our other tools do, in their words: a guard that looks at everything that is written, or run, looks at these too.
+const KIN: &[(&str, &[&str])] = &[
+    ("create_data_mapper", WRITES),
+    ("generate_data_mapping", WRITES),
+    ("apply_code_action", WRITES),
+    ("add_or_remove_connector", WRITES),
+    ("build_project", RUNS),
+    ("run_unit_tests", RUNS),
+    ("server_management", RUNS),
+];
+const WRITES: &[&str] = &["Write", "Edit"];
+const RUNS: &[&str] = &["Bash"];
+
 fn row(tool: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.ours == tool)
 }
@@ -111,7 +124,8 @@ fn row(tool: &str) -> Option<&'static Row> {
 /// Every name that a matcher may call a tool by.
 pub fn names(tool: &str) -> Vec<&str> {
     let theirs = row(tool).map_or(&[][..], |row| row.theirs);
-    std::iter::once(tool).chain(theirs.iter().copied()).collect()
+    let kin = KIN.iter().find(|(ours, _)| *ours == tool).map_or(&[][..], |(_, kin)| kin);
+    std::iter::once(tool).chain(theirs.iter().chain(kin).copied()).collect()
 }
 
 /// Our name of a tool, by any of its names.

@@ -89,7 +89,7 @@ impl Hooks for MemoryGate {
             Err(reason) => denied(format!("{} Nothing was changed.", ended(&reason))),
             Ok(()) => Verdict::Ask {
                 reason: "later sessions are told what the memory says, so you are always asked".to_owned(),
-                rule: None,
+                rule: Some("memory".to_owned()),
                 proposals: Vec::new(),
             },
         }

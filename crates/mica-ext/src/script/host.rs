@@ -248,8 +248,13 @@ where
 {
     let powers = powers.clone();
     host.with_async(name, move |args| {
+        let asking = powers.calls.asking();
         let task = AbortOnDropHandle::new(powers.runtime.spawn(answer(powers.clone(), args)));
-        async move { task.await.unwrap_or_else(|_| Err("the program could not do this".to_owned())) }
+        async move {
+            let answer = task.await.unwrap_or_else(|_| Err("the program could not do this".to_owned()));
+            drop(asking);
+            answer
+        }
     })
 }
 

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use mica_agent::Patience;
 use mica_script::console::Level;
 use mica_script::resident::Household;
 use mica_script::{Resident, ScriptError};
 use serde::Serialize;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::Setting;
@@ -18,6 +20,10 @@ use super::permission::Grants;
 use crate::concern::Failure;
 use crate::extensions::Health;
 use crate::world::{Severity, World};
+
+/// How long something that happens may be held up by a script that asks neither people nor the world for anything. Tools
+/// and commands may take their time: somebody wants what they come to.
+const IDLE: Duration = Duration::from_millis(1500);
 
 const BOOTSTRAP: &str = include_str!("bootstrap.js");
 
@@ -37,13 +43,45 @@ impl Under {
     }
 }
 
-/// The calls under way, by number.
+/// The calls under way, by number, and how much is asked of people and of the world meanwhile.
 #[derive(Clone, Default)]
-pub(super) struct Calls(Arc<Mutex<HashMap<u64, Under>>>);
+pub(super) struct Calls {
+    under: Arc<Mutex<HashMap<u64, Under>>>,
+    asks: Arc<watch::Sender<usize>>,
+}
+
+/// Something that is asked, until it is answered or nobody wants to know any more.
+pub(super) struct Asking(Arc<watch::Sender<usize>>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.send_modify(|asks| *asks = asks.saturating_sub(1));
+    }
+}
 
 impl Calls {
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Under>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.under.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts something that is asked.
+    pub(super) fn asking(&self) -> Asking {
+        self.asks.send_modify(|asks| *asks += 1);
+        Asking(Arc::clone(&self.asks))
+    }
+
+    /// Ends when nothing was asked of anybody for [`IDLE`]: what the script waits for then can only be itself.
+    async fn idle(&self) {
+        let mut asks = self.asks.subscribe();
+        loop {
+            if asks.wait_for(|asks| *asks == 0).await.is_err() {
+                return;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(IDLE) => return,
+                changed = asks.changed() => if changed.is_err() { return },
+            }
+        }
     }
 
     /// What a call is known by. One that is over, or a timer, has nobody.
@@ -116,7 +154,16 @@ impl Script {
         let withdraws = cancel.clone().drop_guard();
         self.calls.lock().insert(number, Under { cancel: cancel.clone(), ..under });
         let over = Over { calls: &self.calls, number };
-        let made = self.resident.call(number, what, with, &cancel).await;
+        let made = tokio::select! {
+            biased;
+            made = self.resident.call(number, what, with, &cancel) => Some(made),
+            () = self.calls.idle(), if what == "event" => None,
+        };
+        let Some(made) = made else {
+            drop(withdraws);
+            self.log();
+            return Err(format!("it waits, and has asked nobody for anything for {IDLE:?}"));
+        };
         withdraws.disarm();
         drop(over);
         self.log();

@@ -177,7 +177,7 @@ pub(super) fn moment(moment: &Moment) -> Value {
         Moment::MessageEnd { message: whole } => {
             json!({ "messageId": whole.id(), "message": message(whole) })
         }
-        Moment::BeforeCompact { reason } => json!({ "reason": reason }),
+        Moment::BeforeCompact { reason, .. } => json!({ "reason": reason }),
         Moment::Compacted { reason, before, after } => {
             json!({ "reason": reason, "tokensBefore": before, "tokensAfter": after })
         }

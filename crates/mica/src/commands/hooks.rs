@@ -43,13 +43,13 @@ pub fn list(values: &Values, surroundings: &Surroundings, form: Form) -> String 
             .collect();
         let closed: Vec<String> = configured.closed.iter().map(|closed| closed.matcher.to_string()).collect();
         let all: Vec<Value> = configured.hooks.iter().map(row).collect();
-        let all = json!({ "hooks": all, "problems": problems, "closed": closed, "untrusted": untrusted });
+        let all = json!({ "hooks": all, "problems": problems, "closed": closed, "untrusted": untrusted, "differs": loaded.differs });
         return format!("{all}\n");
     }
     let mut out = String::new();
     if values.hooks.enabled == Some(false) {
         out.push_str("hooks are off: the setting hooks.enabled is false\n");
-    } else if configured.hooks.is_empty() {
+    } else if configured.hooks.is_empty() && configured.closed.is_empty() {
         let _ = writeln!(
             out,
             "nothing is hooked to anything; hooks are in {} and in .mica/hooks.json of a project",
@@ -74,7 +74,7 @@ pub fn list(values: &Values, surroundings: &Surroundings, form: Form) -> String 
             path.display()
         );
     }
-    for problem in &configured.problems {
+    for problem in configured.problems.iter().map(ToString::to_string).chain(loaded.differs.iter().cloned()) {
         let _ = writeln!(out, "wrong: {problem}");
     }
     for closed in &configured.closed {

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::cli::{Form, TrustFlags};
 use crate::config::project::{self, Part};
+use crate::equipment::hooks;
 use crate::surroundings::Surroundings;
 
 /// The text to print.
@@ -18,10 +19,20 @@ pub fn run(surroundings: &Surroundings, folder: Option<&Path>, flags: &TrustFlag
     let folder = folder.unwrap_or(&surroundings.folder);
     let folder = folder.canonicalize().with_context(|| format!("there is no folder {}", folder.display()))?;
     let (parts, problems) = project::all_parts(surroundings, &folder);
+    if parts.is_empty() && flags.revoke && hooks::forget(surroundings, &folder)? {
+        return Ok("hooks that are no longer there, or cannot be read, are no longer trusted\n".to_owned());
+    }
     let parts = chosen(parts, &flags.only, &folder)?;
     let mut out = match (flags.list, flags.revoke) {
         (true, _) => list(surroundings, &folder, &parts, flags.format),
-        (false, true) => revoke(surroundings, &folder, &parts)?,
+        (false, true) => {
+            let said = revoke(surroundings, &folder, &parts)?;
+            if flags.only.is_empty() {
+                // Also those that cannot be read, and so are no part.
+                hooks::forget(surroundings, &folder)?;
+            }
+            said
+        }
         (false, false) => trust(surroundings, &folder, &parts)?,
     };
     if flags.format == Form::Text {

@@ -54,6 +54,8 @@ pub struct Part {
     pub text: String,
     /// What it would be allowed with the trust, in words. Most parts ask for nothing.
     pub asks: Vec<String>,
+    /// What is to be known of it when it has changed.
+    note: Option<&'static str>,
     digest: String,
     bytes: usize,
     files: usize,
@@ -69,7 +71,7 @@ impl Part {
         } else {
             digest(kind, &[(String::new(), text.clone().into_bytes())])
         };
-        Self { kind, path, asks: Vec::new(), digest, bytes: text.len(), files: 1, text }
+        Self { kind, path, asks: Vec::new(), note: None, digest, bytes: text.len(), files: 1, text }
     }
 
     /// A part that is a folder: one change anywhere in it, and it needs trust anew.
@@ -83,13 +85,21 @@ impl Part {
             Err(_) => format!("--- {name}: {} bytes that are no text\n", bytes.len()),
         });
         let text = texts.collect();
-        Self { kind, path: path.into(), text, asks: Vec::new(), digest, bytes, files: files.len() }
+        let (path, asks) = (path.into(), Vec::new());
+        Self { kind, path, text, asks, note: None, digest, bytes, files: files.len() }
     }
 
     /// With what it would be allowed.
     #[must_use]
     pub fn asking(mut self, asks: Vec<String>) -> Self {
         self.asks = asks;
+        self
+    }
+
+    /// With what is kept beside the trust, for the time when it has changed ([`trust::notes`]).
+    #[must_use]
+    pub fn noting(mut self, note: Option<&'static str>) -> Self {
+        self.note = note;
         self
     }
 
@@ -117,7 +127,9 @@ impl Part {
     /// # Errors
     /// When that cannot be kept.
     pub fn trust(&self, surroundings: &Surroundings) -> Result<()> {
-        trust::keep(surroundings, &self.digest, Answer::Trusted, &self.path.display().to_string())
+        let path = self.path.display();
+        let whose = self.note.map_or_else(|| path.to_string(), |note| format!("{path}\n{note}"));
+        trust::keep(surroundings, &self.digest, Answer::Trusted, &whose)
     }
 
     /// Does not trust it as it is now, and is not asked again.
@@ -128,12 +140,14 @@ impl Part {
         trust::keep(surroundings, &self.digest, Answer::Declined, &self.path.display().to_string())
     }
 
-    /// Takes the trust back. Answers whether there was some.
+    /// Takes the trust back, also that in what it was before. Answers whether there was some in what it is now.
     ///
     /// # Errors
     /// When that cannot be kept.
     pub fn revoke(&self, surroundings: &Surroundings) -> Result<bool> {
-        trust::forget(surroundings, &self.digest)
+        let was = trust::forget(surroundings, &self.digest)?;
+        trust::forget_all(surroundings, &self.path.display().to_string())?;
+        Ok(was)
     }
 
     /// Its path as seen from the project.

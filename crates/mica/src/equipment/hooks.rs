@@ -1,7 +1,9 @@
 //! Command hooks of this machine: which files there are, whose they are, and whether they are trusted.
 //!
 //! Promises: the user's own file counts as trusted; a project's counts only as it is when the user looked, the scripts that
-//! it runs among it. A file that is there and cannot be read closes what it may have guarded. Nothing is started here.
+//! it runs among it. A file of the user's that is there and cannot be read closes all calls, and so does a project's that
+//! guarded calls when it was trusted, and cannot be read or has changed since: whoever changed it, the guard is not off
+//! until the user has looked. A project that was never trusted closes nothing. Nothing is started here.
 
 mod runner;
 mod session;
@@ -18,7 +20,7 @@ use mica_agent::{Ask, Context, Decision, Hooks, NoHooks, RunError};
 use mica_ai::Message;
 use mica_ext::concern::Failure;
 use mica_ext::hooks::scripts::{self, Scripts};
-use mica_ext::hooks::{CommandHooks, Configured, Hook, Kind as FileKind, Owner, Session, Source};
+use mica_ext::hooks::{CommandHooks, Configured, Hook, HookEvent, Kind as FileKind, Owner, Session, Source};
 use mica_ext::{Command, Factory, Origin, Registry, Typed};
 use mica_tools::Ground;
 
@@ -26,7 +28,7 @@ use super::{Outfit, Part};
 use crate::cli::Form;
 use crate::commands::hooks;
 use crate::config::project::{self, File, Kind};
-use crate::config::{self, Values};
+use crate::config::{self, Values, trust};
 use crate::surroundings::Surroundings;
 
 pub use mica_ext::hooks::End;
@@ -46,6 +48,11 @@ const FOLDER: &str = ".mica/hooks";
 /// Settings of another agent that hold hooks.
 const BORROWED: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 const BORROWED_FOLDER: &str = ".claude/hooks";
+/// What is noted of a file that is trusted, when it guards calls.
+const GUARDS: &str = "guards calls";
+/// What to do about one that is not what was trusted.
+const LOOK: &str =
+    "look at it with `mica trust --list`, then run `mica trust`, or `mica trust --revoke` to do without it";
 
 /// The hooks that count here.
 #[derive(Default)]
@@ -56,6 +63,8 @@ pub struct Loaded {
     pub watched: Vec<Watched>,
     /// Files that are not used, because nobody trusts them.
     pub untrusted: Vec<PathBuf>,
+    /// What is different about files that were trusted, in words: people should know, and nothing is closed for it.
+    pub differs: Vec<String>,
 }
 
 /// The scripts of a file, as they were when they were trusted.
@@ -88,6 +97,65 @@ impl Watched {
             path.display()
         ))
     }
+}
+
+impl Loaded {
+    /// A file of a project that is not trusted as it is. If it was, the guard that it was is missing now: calls are closed
+    /// until the user has looked. One that is gone from `.mica` is only told of: the agent cannot write there, and a person
+    /// who removes a file means it.
+    fn differs(
+        &mut self,
+        surroundings: &Surroundings,
+        path: &Path,
+        kind: FileKind,
+        read: &anyhow::Result<Option<Read>>,
+    ) {
+        let label = path.display().to_string();
+        let notes = trust::notes(surroundings, &label);
+        if notes.is_empty() {
+            return;
+        }
+        let guarded = notes.iter().any(|note| note == GUARDS);
+        let source = Source { label: label.clone(), owner: Owner::Project, kind };
+        match read {
+            Err(error) if guarded => self.configured.join(Configured::closed(&source, format!("{error:#}; {LOOK}"))),
+            Ok(Some(_)) if guarded => {
+                let message = format!(
+                    "it guarded calls when it was trusted, and it or a script that it runs has changed since; {LOOK}"
+                );
+                self.configured.join(Configured::closed(&source, message));
+            }
+            Ok(Some(_)) => self.differs.push(format!(
+                "{label}: it or a script that it runs has changed since it was trusted, so its hooks are not run; {LOOK}"
+            )),
+            Ok(None) if guarded => {
+                let what = "it guarded calls when it was trusted, and now it is gone or has no hooks";
+                // The agent cannot write `.mica`, but it can write what belongs to other agents.
+                if kind == FileKind::Own && !path.exists() {
+                    self.differs.push(format!(
+                        "{label}: {what}: nothing of it is guarded any more. `mica trust --revoke` if that is meant"
+                    ));
+                } else {
+                    let message = format!("{what}; mend it, or run `mica trust --revoke` to do without it");
+                    self.configured.join(Configured::closed(&source, message));
+                }
+            }
+            // What cannot be read is told with what needs trust.
+            Err(_) | Ok(None) => {}
+        }
+    }
+}
+
+/// Forgets that a project's hooks were ever trusted. Answers whether they were.
+///
+/// # Errors
+/// When that cannot be kept.
+pub fn forget(surroundings: &Surroundings, folder: &Path) -> anyhow::Result<bool> {
+    let mut was = false;
+    for name in std::iter::once(FILE).chain(BORROWED) {
+        was |= trust::forget_all(surroundings, &folder.join(name).display().to_string())?;
+    }
+    Ok(was)
 }
 
 /// A file of a project that was read.
@@ -124,7 +192,7 @@ impl Read {
         let scripts = self.scripts.iter().map(|(path, bytes)| (path.display().to_string(), bytes.clone()));
         let files: Vec<File> =
             std::iter::once((name, self.text.clone().into_bytes())).chain(scripts).collect();
-        project::Part::folder(HOOKS, &self.path, files)
+        project::Part::folder(HOOKS, &self.path, files).noting(self.configured.guards().then_some(GUARDS))
     }
 }
 
@@ -175,13 +243,24 @@ pub fn load(surroundings: &Surroundings, values: &Values) -> Loaded {
     if values.hooks.claude == Some(true) {
         files.extend(BORROWED.map(|name| (name, FileKind::Borrowed, BORROWED_FOLDER)));
     }
+    if values.hooks.claude.is_none() {
+        loaded.differs.extend(BORROWED.iter().filter_map(|name| passed_over(&surroundings.folder, name)));
+    }
     for (name, kind, folder) in files {
-        // What cannot be read is told with what needs trust, and cannot be trusted.
-        let Ok(Some(read)) = Read::of(&surroundings.folder, name, kind, folder) else { continue };
-        if !read.part().is_trusted(surroundings) {
-            loaded.untrusted.push(read.path);
-            continue;
-        }
+        let path = surroundings.folder.join(name);
+        let read = match Read::of(&surroundings.folder, name, kind, folder) {
+            Ok(Some(read)) if read.part().is_trusted(surroundings) => read,
+            // The user has looked at it as it is, and does without it.
+            Ok(Some(read)) if read.part().state(surroundings) == project::State::Declined => {
+                loaded.untrusted.push(read.path);
+                continue;
+            }
+            read => {
+                loaded.differs(surroundings, &path, kind, &read);
+                loaded.untrusted.extend(read.ok().flatten().map(|read| read.path));
+                continue;
+            }
+        };
         loaded.watched.push(Watched {
             label: read.path.display().to_string(),
             hooks: read.configured.hooks.clone(),
@@ -192,6 +271,28 @@ pub fn load(surroundings: &Surroundings, values: &Values) -> Loaded {
         loaded.configured.join(read.configured);
     }
     loaded
+}
+
+/// What guards a project for another agent and not here, in words. Whoever said whether they want it knows.
+fn passed_over(project: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(project.join(name)).ok()?;
+    let source = Source { label: name.to_owned(), owner: Owner::Project, kind: FileKind::Borrowed };
+    let hooks = Configured::read(&text, &source).hooks;
+    let guards = hooks.iter().filter(|hook| hook.event == HookEvent::PreToolUse).count();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let denies = settings.pointer("/permissions/deny").and_then(serde_json::Value::as_array);
+    let denies = denies.is_some_and(|deny| !deny.is_empty());
+    let hooks = match guards {
+        0 => None,
+        1 => Some("1 PreToolUse hook that is not used".to_owned()),
+        more => Some(format!("{more} PreToolUse hooks that are not used")),
+    };
+    let hooks = hooks.map(|hooks| {
+        format!("{hooks}: put `claude = true` under `[hooks]` into your settings to use them, `false` to hear no more of it")
+    });
+    let denies = denies.then(|| "`permissions.deny`, which mica does not read".to_owned());
+    let said: Vec<String> = hooks.into_iter().chain(denies).collect();
+    (!said.is_empty()).then(|| format!("{name} has {}", said.join("; and ")))
 }
 
 /// Puts hooks together: they are read when extensions are loaded, and again when they are loaded anew.
@@ -232,11 +333,12 @@ impl Factory for Loader {
     }
 
     async fn register(&self, registry: &mut Registry) -> Result<(), Failure> {
-        let Loaded { configured, watched, .. } = load(&self.surroundings, &self.values);
-        for problem in &configured.problems {
-            self.session.tell(problem.to_string());
-        }
+        let Loaded { configured, watched, differs, .. } = load(&self.surroundings, &self.values);
+        let problems = configured.problems.iter().map(ToString::to_string);
+        problems.chain(differs).for_each(|text| self.session.tell(text));
+        let listing = Listing { surroundings: self.surroundings.clone(), values: self.values.clone() };
         if configured.is_empty() {
+            registry.commands.push(Arc::new(listing));
             self.current.set(None);
             return Ok(());
         }
@@ -244,7 +346,6 @@ impl Factory for Loader {
         let session = Arc::clone(&self.session) as Arc<dyn Session>;
         let hooks = CommandHooks::new(configured, Arc::new(runner), session);
         *registry = hooks.registry();
-        let listing = Listing { surroundings: self.surroundings.clone(), values: self.values.clone() };
         registry.commands.push(Arc::new(listing));
         self.current.set(hooks.hooks());
         Ok(())

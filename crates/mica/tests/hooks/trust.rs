@@ -21,6 +21,8 @@ async fn a_projects_hooks_run_when_they_are_trusted_and_a_changed_script_takes_t
             .turn(Turn::new().text("Done."))
             .turn(call("3.txt"))
             .turn(Turn::new().text("Done."))
+            .turn(call("4.txt"))
+            .turn(Turn::new().text("Done."))
     };
     let stage = Stage::new(scenario()).await;
     with_project_hooks(&stage);
@@ -37,8 +39,74 @@ async fn a_projects_hooks_run_when_they_are_trusted_and_a_changed_script_takes_t
     write(&stage.project().join("scripts/check.sh"), "#!/bin/sh\nexit 0\n");
     let ran = stage.ask(&["--yes", "-p", "write it"]).await;
     assert!(ran.err.contains("not used, because it is not trusted: hooks .mica/hooks.json"), "{}", ran.err);
+    assert!(ran.err.contains(CHANGED), "people are told: {}", ran.err);
+    assert_eq!(stage.read("3.txt"), "", "the guard is not off until somebody has looked");
+    assert!(stage.last().contains(CHANGED), "{}", stage.last());
     let listed = stage.does(&["hooks", "list"]).await;
     assert!(listed.contains("not used, because it is not trusted"), "{listed}");
+    assert!(listed.contains("calls of * are not run until this is mended: "), "{listed}");
+
+    let said = stage.does(&["trust", "--revoke"]).await;
+    assert_eq!(said, "hooks .mica/hooks.json was not trusted\n");
+    let ran = stage.ask(&["--yes", "-p", "write it"]).await;
+    assert_eq!((ran.code, stage.read("4.txt").as_str()), (Some(0), "made\n"), "{}", ran.err);
+    assert!(!ran.err.contains(CHANGED), "{}", ran.err);
+}
+
+const CHANGED: &str = "it guarded calls when it was trusted, and it or a script that it runs has changed since; look at it \
+                       with `mica trust --list`, then run `mica trust`";
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_closes_calls_where_it_was_trusted_to_guard_them() {
+    for (trusted, expect) in [(false, "made\n"), (true, "")] {
+        let stage = Stage::new(writes()).await;
+        with_project_hooks(&stage);
+        if trusted {
+            stage.does(&["trust"]).await;
+        }
+        std::fs::write(stage.project().join(".mica/hooks.json"), b"{\"hooks\": \xff\xfe}").unwrap();
+        let ran = stage.ask(&["--yes", "-p", "write it"]).await;
+        assert_eq!((ran.code, stage.read("new.txt").as_str()), (Some(0), expect), "{}", ran.err);
+        assert!(
+            ran.err.contains("hooks.json cannot be read: stream did not contain valid UTF-8"),
+            "{}",
+            ran.err
+        );
+        assert_eq!(stage.last().contains("the hooks that guard this call cannot be used"), trusted);
+    }
+}
+
+#[tokio::test]
+async fn what_only_looked_on_closes_nothing_when_it_changes_and_a_guard_that_is_gone_is_told_of() {
+    let stage = Stage::new(
+        Scenario::new()
+            .turn(Turn::new().call("file_write", json!({ "path": "new.txt", "content": "made\n" })))
+            .turn(Turn::new().text("Done."))
+            .otherwise(Turn::new().text("Hello.")),
+    )
+    .await;
+    let file = stage.project().join(".mica/hooks.json");
+    write(&file, &at("PostToolUse", "*", "exit 0").to_string());
+    stage.does(&["trust"]).await;
+    write(&file, &at("PostToolUse", "*", "exit  0").to_string());
+    let ran = stage.ask(&["--yes", "-p", "write it"]).await;
+    assert_eq!((ran.code, stage.read("new.txt").as_str()), (Some(0), "made\n"), "{}", ran.err);
+    assert!(ran.err.contains("has changed since it was trusted, so its hooks are not run"), "{}", ran.err);
+
+    with_project_hooks(&stage);
+    stage.does(&["trust"]).await;
+    write(&file, "{}");
+    let listed = stage.does(&["hooks", "list"]).await;
+    assert!(listed.contains("calls of * are not run until this is mended: "), "{listed}");
+    std::fs::remove_file(&file).unwrap();
+    let listed = stage.does(&["hooks", "list"]).await;
+    assert!(!listed.contains("are not run until"), "{listed}");
+    let gone = "it guarded calls when it was trusted, and now it is gone or has no hooks";
+    let ran = stage.ask(&["-p", "hi"]).await;
+    assert!(ran.err.contains(gone), "{}", ran.err);
+    stage.does(&["trust", "--revoke"]).await;
+    let ran = stage.ask(&["-p", "hi"]).await;
+    assert!(!ran.err.contains(gone), "{}", ran.err);
 }
 
 #[tokio::test]
@@ -80,7 +148,7 @@ async fn settings_of_another_agent_count_when_the_user_wants_them() {
     } });
     write(&stage.project().join(".claude/settings.json"), &settings.to_string());
     write(&stage.project().join(".claude/hooks/start.sh"), "#!/bin/sh\necho started by claude settings\n");
-    // Not wanted: not read, and nobody is bothered with it.
+    // Not wanted: not used, and nobody is bothered with it, as it guards nothing.
     let ran = stage.ask(&["-p", "hi"]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(!ran.err.contains("hooks"), "{}", ran.err);
@@ -95,6 +163,23 @@ async fn settings_of_another_agent_count_when_the_user_wants_them() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(stage.sent().contains("started by claude settings"), "{}", stage.sent());
     assert!(ran.err.contains("hooks of the type \"prompt\" are not run by mica"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn a_guard_that_is_for_another_agent_is_not_passed_over_in_silence() {
+    let stage = Stage::new(Scenario::new().otherwise(Turn::new().text("Hello."))).await;
+    let mut settings = at("PreToolUse", "Bash", "exit 2");
+    settings["permissions"] = json!({ "deny": ["Read(.env)"] });
+    write(&stage.project().join(".claude/settings.json"), &settings.to_string());
+    let told = ".claude/settings.json has 1 PreToolUse hook that is not used: put `claude = true` under `[hooks]` into your \
+                settings to use them, `false` to hear no more of it; and `permissions.deny`, which mica does not read";
+    let ran = stage.ask(&["-p", "hi"]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.err.matches(told).count(), 1, "{}", ran.err);
+    assert!(stage.does(&["hooks", "list"]).await.contains(told));
+    stage.settings("[hooks]\nclaude = false\n");
+    let ran = stage.ask(&["-p", "hi"]).await;
+    assert!(!ran.err.contains(".claude"), "{}", ran.err);
 }
 
 #[tokio::test]
@@ -117,7 +202,7 @@ async fn a_broken_file_closes_what_it_would_guard_and_says_how_to_mend_it() {
     let ran = stage.ask(&["--yes", "-p", "write it"]).await;
     assert_eq!((ran.code, stage.read("new.txt").as_str()), (Some(0), ""), "{}", ran.err);
     assert!(ran.err.contains("hooks.json:1:26: it is no JSON"), "{}", ran.err);
-    assert!(stage.last().contains("the hooks that guard this call cannot be read"), "{}", stage.last());
+    assert!(stage.last().contains("the hooks that guard this call cannot be used"), "{}", stage.last());
     assert!(stage.last().contains("`mica hooks list` shows what is wrong"), "{}", stage.last());
 }
 

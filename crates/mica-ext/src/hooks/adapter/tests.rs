@@ -10,6 +10,7 @@ use mica_ai::id::CallId;
 use super::super::config::{Configured, Kind, Source};
 use super::super::runner::{End, Invocation, Ran, Runner, Session, Situation};
 use super::*;
+use crate::concern::CompactTrigger;
 use crate::{Extension, Extensions, Origin};
 
 /// Plays hooks: what they are asked is the command and the event; what they answer is the command's own text.
@@ -92,6 +93,14 @@ fn where_nothing_is_hooked_nobody_is_asked() {
     assert!(stop.hooks().is_some_and(|hooks| hooks.says(Point::FollowUp) && !hooks.says(Point::Approve)));
 }
 
+fn shortening(reason: &str, trigger: CompactTrigger) -> Moment {
+    Moment::BeforeCompact { reason: reason.to_owned(), trigger, focus: None }
+}
+
+fn shortened() -> Moment {
+    Moment::Compacted { reason: "as asked".to_owned(), before: 9, after: 3 }
+}
+
 #[tokio::test]
 async fn moments_are_told_in_the_words_of_the_convention() {
     let events = [
@@ -107,14 +116,13 @@ async fn moments_are_told_in_the_words_of_the_convention() {
     let extensions = extensions(&hooks);
     for (moment, expect) in [
         (Moment::SessionStart { reason: "startup" }, &["SessionStart \"startup\""][..]),
-        (Moment::SessionStart { reason: "new" }, &["SessionStart \"clear\""]),
-        (Moment::SessionStart { reason: "fork" }, &["SessionStart \"resume\""]),
-        (Moment::BeforeCompact { reason: "the window is full".into() }, &["PreCompact \"auto\""]),
-        (Moment::BeforeCompact { reason: "asked for".into() }, &["PreCompact \"manual\""]),
-        (
-            Moment::Compacted { reason: "full".into(), before: 9, after: 3 },
-            &["PostCompact \"auto\"", "SessionStart \"compact\""],
-        ),
+        (Moment::SessionStart { reason: "resume" }, &["SessionStart \"resume\""]),
+        (Moment::SessionStart { reason: "reload" }, &["SessionStart \"resume\""]),
+        // What is said in words of it is nobody's to read.
+        (shortening("full, as asked for", CompactTrigger::Auto), &["PreCompact \"auto\""]),
+        (shortened(), &["PostCompact \"auto\"", "SessionStart \"compact\""]),
+        (shortening("somebody wants it", CompactTrigger::Manual), &["PreCompact \"manual\""]),
+        (shortened(), &["PostCompact \"manual\"", "SessionStart \"compact\""]),
         (Moment::SubagentStart { agent: "explore-7f".into() }, &["SubagentStart \"explore\""]),
         (
             Moment::SubagentEnd { agent: "explore-7f".into(), outcome: Outcome::Completed },
@@ -179,6 +187,7 @@ async fn a_permission_is_the_users_hooks_to_give_and_never_for_what_nothing_conf
         (Owner::User, "allow", None, Some(vec![Decision::Allow])),
         (Owner::Project, "allow", None, None),
         (Owner::User, "allow", Some("sandbox"), None),
+        (Owner::User, "allow", Some("memory"), None),
         (
             Owner::Project,
             "deny",

@@ -196,6 +196,56 @@ fn before_a_call_everything_unclear_is_a_no() {
 }
 
 #[test]
+fn a_no_in_the_wrong_place_or_misspelt_is_still_no_yes() {
+    let garbled = |text: &str| {
+        refused(&format!("it printed something that looks like JSON and cannot be read as such: {text:?}"))
+    };
+    let unknown =
+        |whose: &str, key: &str| refused(&format!("{whose} has a key that mica does not know: {key:?}"));
+    for (text, expect) in [
+        (r#"{"decision":{"behavior":"deny"}}"#, "deny".to_owned()),
+        (r#"{"decision":{"behavior":"deny","message":"m"}}"#, "deny reason=\"m\"".to_owned()),
+        (
+            r#"{"decision":{"behaviour":"deny"}}"#,
+            refused("`behavior` is None; it can be \"allow\" or \"deny\""),
+        ),
+        (r#"{"hookSpecificOutput":{"decision":{"behavior":"deny"}}}"#, "deny".to_owned()),
+        (r#"{"hookSpecificOutput":{"decision":"block","reason":"r"}}"#, "deny reason=\"r\"".to_owned()),
+        (
+            r#"{"hookSpecificOutput":{"permissionDecison":"deny"}}"#,
+            unknown("`hookSpecificOutput`", "permissionDecison"),
+        ),
+        (
+            r#"{"permissionDecision":"deny","hookSpecificOutput":{"additionalContext":"x"}}"#,
+            "deny context=\"x\"".to_owned(),
+        ),
+        (
+            r#"{"decision":"block","reason":"r","hookSpecificOutput":{"permissionDecision":"allow"}}"#,
+            "deny reason=\"r\"".to_owned(),
+        ),
+        (
+            r#"{"decision":"approve","reason":"r","hookSpecificOutput":{"permissionDecision":"deny"}}"#,
+            "deny reason=\"r\"".to_owned(),
+        ),
+        (r#"{"reason":"dangerous"}"#, refused("it gave a reason, and no decision")),
+        (r#"{"decison":"block","reason":"r"}"#, unknown("its answer", "decison")),
+        (r#"{"systemMessage":"m","permissionDecison":"deny"}"#, unknown("its answer", "permissionDecison")),
+        (r#"[{"decision":"block"}]"#, garbled(r#"[{"decision":"block"}]"#)),
+        (r#"[{"decision":"bl"#, garbled(r#"[{"decision":"bl"#)),
+        (r#"result: {"decision":"block"}"#, garbled(r#"result: {"decision":"block"}"#)),
+        ("result: {\n  'decision' : 'block'\n}", garbled("result: {\n  'decision' : 'block'\n}")),
+        // What is said about decisions, and decides nothing, is a log.
+        ("took the decision: none\n[{\"file\": 1}]\n", "-".to_owned()),
+        (
+            r#"{"hookSpecificOutput":{"updatedInput":{"a":1},"permissionDecisionReason":"r"}}"#,
+            "- reason=\"r\" input=\"{\\\"a\\\":1}\"".to_owned(),
+        ),
+    ] {
+        check(PRE, &exit(0, text, ""), &expect);
+    }
+}
+
+#[test]
 fn the_strictest_of_several_answers_counts_and_logs_around_them_do_no_harm() {
     let two = "{\"decision\":\"approve\"}\n{\"hookSpecificOutput\":{\"permissionDecision\":\"deny\",\
                \"permissionDecisionReason\":\"r\"}}";

@@ -254,9 +254,9 @@ async fn a_broken_file_closes_the_calls_it_would_guard() {
     assert_eq!(
         hooks.before_call("1", "shell", &command("ls")).await.verdict,
         Judgement::Deny(
-            "the hooks that guard this call cannot be read. f: hooks.PreToolUse[0].hooks[0].command: there is no command \
-             in it. Tell the user: the file has to be mended or removed, then /reload (`mica hooks list` shows what is \
-             wrong)."
+            "the hooks that guard this call cannot be used. f: hooks.PreToolUse[0].hooks[0].command: there is no command \
+             in it. Tell the user: the file has to be mended, trusted or removed, then /reload (`mica hooks list` shows \
+             what is wrong)."
                 .to_owned()
         )
     );
@@ -331,4 +331,28 @@ async fn one_that_runs_once_does() {
     hooks.before_call("1", "shell", &command("ls")).await;
     hooks.before_call("2", "shell", &command("ls")).await;
     assert_eq!(stage.commands(), ["a", "b", "b"]);
+}
+
+#[tokio::test]
+async fn the_time_that_they_have_is_enough_for_every_round() {
+    let of = |count: usize| {
+        let commands: Vec<String> = (0..count).map(|index| format!("c{index}")).collect();
+        let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+        hooks(Owner::User, &before(&commands), |_, _| exits(0, "", "")).0
+    };
+    // Each has 60 seconds: once for the call as it came, and once for every change of another.
+    for (count, minutes) in [(1, 1), (2, 3), (5, 6), (40, 82)] {
+        let longest = of(count).longest(&HookEvent::ALL);
+        assert_eq!(longest, Duration::from_secs(60 * minutes), "{count}");
+    }
+    assert_eq!(of(3).longest(&[HookEvent::Stop]), Duration::ZERO);
+}
+
+#[tokio::test]
+async fn what_was_said_of_a_call_is_said_of_its_tool_only() {
+    let file = json!({ "hooks": { "PreToolUse": [{ "matcher": "shell", "hooks": [{ "command": "a" }] }] } });
+    let (hooks, _) = hooks(Owner::User, &file, |_, _| exits(2, "", "no"));
+    let args = command("ls");
+    assert_eq!(hooks.before_call("1", "grep", &args).await.verdict, Judgement::Pass);
+    assert!(matches!(hooks.before_call("1", "shell", &args).await.verdict, Judgement::Deny(_)));
 }

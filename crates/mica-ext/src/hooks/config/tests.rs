@@ -234,7 +234,7 @@ fn one_mistake_takes_nothing_else_with_it() {
 }
 
 #[test]
-fn a_file_that_is_no_json_closes_everything_when_it_names_the_guard() {
+fn a_file_that_is_no_json_closes_everything() {
     let own = source(Owner::User, Kind::Own);
     let cut = Configured::read("{\"hooks\": {\n  \"PreToolUse\": [", &own);
     assert_eq!(
@@ -242,8 +242,12 @@ fn a_file_that_is_no_json_closes_everything_when_it_names_the_guard() {
         ["hooks.json:2:17: it is no JSON: EOF while parsing a list at line 2 column 17"]
     );
     assert_eq!(closed(&cut), ["*"]);
-    let other = Configured::read("{\"hooks\": {\"Stop\": [", &own);
-    assert_eq!((other.problems.len(), other.closed.len()), (1, 0));
+    for text in ["{bad", "{\"hooks\": {\"Stop\": ["] {
+        assert_eq!(closed(&Configured::read(text, &own)), ["*"], "{text}");
+    }
+    // Settings of another agent are there for many things.
+    let borrowed = Configured::read("{\"model\": ", &source(Owner::Project, Kind::Borrowed));
+    assert_eq!((borrowed.problems.len(), borrowed.closed.len()), (1, 0));
     for nothing in ["", " \n", "\u{feff}", "{}", "{\"hooks\": {}}"] {
         assert_eq!(Configured::read(nothing, &own), Configured::default(), "{nothing:?}");
     }

@@ -14,6 +14,7 @@ fn project() -> tempfile::TempDir {
         ("scripts/with space.sh", "d"),
         ("tools/run", "e"),
         ("src/main.rs", "f"),
+        (".mica/hooks/__pycache__/check.pyc", "g"),
     ] {
         let path = folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -36,7 +37,7 @@ fn found(folder: &Path, entry: serde_json::Value) -> Vec<String> {
 fn files_that_commands_name_count_and_the_folder_of_hooks() {
     let folder = project();
     let folder = folder.path().canonicalize().unwrap();
-    let always = [".mica/hooks/check.sh", ".mica/hooks/lib/common.sh"];
+    let always = [".mica/hooks/__pycache__/check.pyc", ".mica/hooks/check.sh", ".mica/hooks/lib/common.sh"];
     let check = |entry: serde_json::Value, more: &[&str]| {
         let mut expect: Vec<&str> = always.iter().chain(more).copied().collect();
         expect.sort_unstable();
@@ -51,6 +52,8 @@ fn files_that_commands_name_count_and_the_folder_of_hooks() {
     check(line("scripts/with\\ space.sh; ./tools/../tools/run"), &["scripts/with space.sh", "tools/run"]);
     check(line("bash -c \"./tools/run --all\""), &["tools/run"]);
     check(line("CHECK=tools/run make"), &["tools/run"]);
+    check(line("cd scripts && ./lint.py"), &["scripts/lint.py"]);
+    check(line("cd .mica; cd ../tools && exec ./run"), &["tools/run"]);
     check(line("../../etc/passwd /etc/passwd missing.sh"), &[]);
     check(serde_json::json!({ "command": "./run", "cwd": "tools" }), &["tools/run"]);
     check(serde_json::json!({ "command": "python3", "args": ["scripts/lint.py"] }), &["scripts/lint.py"]);
@@ -60,7 +63,11 @@ fn files_that_commands_name_count_and_the_folder_of_hooks() {
 fn what_is_in_them_counts() {
     let folder = project();
     let scripts = find(&[], folder.path(), Path::new(".mica/hooks")).unwrap();
-    let expect = [(".mica/hooks/check.sh", "a"), (".mica/hooks/lib/common.sh", "b")];
+    let expect = [
+        (".mica/hooks/__pycache__/check.pyc", "g"),
+        (".mica/hooks/check.sh", "a"),
+        (".mica/hooks/lib/common.sh", "b"),
+    ];
     assert_eq!(scripts, expect.map(|(path, text)| (PathBuf::from(path), text.into())).into());
 }
 

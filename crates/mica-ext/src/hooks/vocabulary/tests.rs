@@ -82,5 +82,13 @@ fn half_a_second_is_not_no_time() {
 #[test]
 fn a_tool_goes_by_all_its_names() {
     assert_eq!(names("file_edit"), ["file_edit", "Edit", "MultiEdit"]);
-    assert_eq!(names("build_project"), ["build_project"]);
+    assert_eq!(names("validate_code"), ["validate_code"]);
+}
+
+#[test]
+fn a_guard_of_what_is_written_or_run_looks_at_every_tool_that_does() {
+    assert_eq!(names("shell"), ["shell", "Bash"]);
+    assert_eq!(names("apply_code_action"), ["apply_code_action", "Write", "Edit"]);
+    assert_eq!(names("build_project"), ["build_project", "Bash"]);
+    assert_eq!(names("mcp__files__write"), ["mcp__files__write"]);
 }

@@ -30,12 +30,14 @@ const ERRORS: usize = 64 << 10;
 const GRACE: Duration = Duration::from_millis(500);
 
 /// What every hook is told besides: nobody watches.
-const VARIABLES: [(&str, &str); 5] = [
+const VARIABLES: [(&str, &str); 6] = [
     ("TERM", "dumb"),
     ("NO_COLOR", "1"),
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    // What is made of a script beside it would be taken for a change of what is trusted.
+    ("PYTHONDONTWRITEBYTECODE", "1"),
 ];
 
 /// Runs hooks in the sandbox.
