@@ -99,8 +99,12 @@ impl Shared {
         hooks.extend(own.equipment);
         hooks.push(Arc::new(RuleGate::new(self.rules.clone())));
         hooks.push(own.domain);
-        // Behind the program's own gates, which judge again what an extension changes.
-        hooks.extend(own.extensions);
+        // Behind the program's own gates, which judge again what an extension changes. What it makes of a result is looked at
+        // like the result was: commands of its own may have read what nobody should.
+        if !own.extensions.is_empty() {
+            hooks.extend(own.extensions);
+            hooks.push(Arc::new(self.redaction.clone()));
+        }
         // Behind all gates: it keeps what one of them remembers.
         hooks.push(Arc::new(self.approvals.clone()));
         hooks.extend(own.approvers);
