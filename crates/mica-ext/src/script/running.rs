@@ -79,6 +79,7 @@ impl Script {
             move |error: &ScriptError| {
                 if is_end(error) {
                     health.fail(words(error));
+                    world.stopped(&name);
                 } else {
                     world.log(&name, Severity::Error, &format!("a timer failed: {}", words(error)));
                 }
@@ -124,6 +125,7 @@ impl Script {
             let words = words(&error);
             if is_end(&error) {
                 self.health.fail(words.clone());
+                self.world.stopped(&self.name);
             }
             words
         })
