@@ -39,8 +39,7 @@ impl Stripped {
         let on_line = |place: Option<&(Position, Position)>| {
             place.filter(|(code, _)| code.line == at.line).map(|(_, original)| *original)
         };
-        // A line on which nothing of the source begins belongs to what began before it.
-        on_line(before).or_else(|| on_line(self.places.0.get(after))).or_else(|| before.map(|(_, it)| *it))
+        on_line(before).or_else(|| on_line(self.places.0.get(after)))
     }
 }
 

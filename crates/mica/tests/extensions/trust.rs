@@ -115,11 +115,7 @@ async fn nothing_hides_from_who_looks_before_trusting() {
     assert!(trusted.ends_with(&format!("a change needs trust anew:\n\n{shown}\n")), "{trusted:?}");
     let checked = stage.mica(&["ext", "check", path.to_str().unwrap()]).await;
     assert_eq!(checked.code, Some(1));
-    assert!(
-        checked.out.starts_with("hides does not load: \\u{1b}[1A␍\\u{1b}[2Kharmless"),
-        "{:?}",
-        checked.out
-    );
+    assert!(checked.out.contains("\\u{1b}[1A␍\\u{1b}[2Kharmless"), "{:?}", checked.out);
     put(stage.folder.path().join("home/data/extensions/hides.log"), "one\x1b[2J\n");
     assert_eq!(stage.does(&["ext", "log", "hides"]).await, "one\\u{1b}[2J\n");
     put(
@@ -153,14 +149,17 @@ async fn trust_in_a_file_is_no_trust_in_a_folder_with_the_same_text() {
     );
     let path = project(&stage, "tidy.ts", &file);
     stage.does(&["trust"]).await;
-    assert!(stage.does(&["trust", "--list"]).await.contains("tidy.ts (131 bytes): trusted\n"));
+    let trusted = format!("extension .mica/extensions/tidy.ts ({} bytes): trusted\n", file.len());
+    assert!(stage.does(&["trust", "--list"]).await.starts_with(&trusted));
     std::fs::remove_file(path).unwrap();
     project(&stage, "tidy/extension.json", manifest);
     project(&stage, "tidy/index.ts", index);
     let listed = stage.does(&["trust", "--list"]).await;
     assert!(
-        listed
-            .starts_with("extension .mica/extensions/tidy (2 files, 55 bytes; asks for exec): not trusted\n"),
+        listed.starts_with(&format!(
+            "extension .mica/extensions/tidy (2 files, {} bytes; asks for exec): not trusted\n",
+            most + rest
+        )),
         "{listed}"
     );
     let rows = stage.does(&["ext", "list"]).await;
