@@ -338,8 +338,11 @@ async fn there_is_an_end_to_registering() {
             "its tool mcp__a__b cannot be used: names that begin with mcp__",
         ),
         // In the source, and not in what is made of it, which has a line for each statement.
-        ("let a = 1; let b = 2; for (;;) {}", "it computed for longer than 1s (at default (x.ts:2:33))"),
-        ("for (;;) {}", "it computed for longer than 1s (at default (x.ts:2:11))"),
+        (
+            "let a = 1; let b = 2; const spin = () => { for (;;) {} }; spin();",
+            "it computed for longer than 1s (at spin (x.ts:2:",
+        ),
+        ("for (;;) {}", "it computed for longer than 1s (at default (x.ts:1:"),
         ("await new Promise(() => {});", "it awaits something that nothing will ever settle"),
     ] {
         let began = Instant::now();

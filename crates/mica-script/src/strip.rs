@@ -32,7 +32,7 @@ struct Places(Vec<(Position, Position)>);
 
 impl Stripped {
     /// The place in the TypeScript that a place in the code comes from: the nearest one before it on its line, else the
-    /// first on its line. The engine knows no column of a loop that it cuts off, and says the first.
+    /// first on its line. Of a loop that it cuts off, the engine names a line and its first column.
     pub fn original(&self, at: Position) -> Option<Position> {
         let after = self.places.0.partition_point(|(code, _)| *code <= at);
         let before = after.checked_sub(1).and_then(|index| self.places.0.get(index));
