@@ -264,6 +264,11 @@ pub trait World: Send + Sync {
         let _ = (by, key, text);
     }
 
+    /// An extension was stopped for good: what it shows is taken away.
+    fn stopped(&self, by: &str) {
+        let _ = by;
+    }
+
     /// Says something to the model. Taken at once, said when it is time.
     ///
     /// # Errors

@@ -39,10 +39,58 @@ async fn what_tool_call_handlers_return_counts() {
         ),
         (
             "() => true",
-            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call returns nothing or an \
-             object), which means no",
+            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call returns nothing or a \
+             plain object with: block, ask, reason, input), which means no",
             None,
         ),
+        (
+            "() => new Map([['block', true]])",
+            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call returns nothing or a \
+             plain object with: block, ask, reason, input), which means no",
+            None,
+        ),
+        (
+            "async () => new Error('no')",
+            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call returns nothing or a \
+             plain object with: block, ask, reason, input), which means no",
+            None,
+        ),
+        (
+            "() => new (class { block = true; })()",
+            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call returns nothing or a \
+             plain object with: block, ask, reason, input), which means no",
+            None,
+        ),
+        (
+            "() => ({ input: null })",
+            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call changed the input \
+             to something that is no plain object), which means no",
+            None,
+        ),
+        (
+            "(event) => { event.input = undefined; }",
+            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call changed the input \
+             to something that is no plain object), which means no",
+            None,
+        ),
+        (
+            "(event) => { delete event.input; }",
+            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call changed the input \
+             to something that is no plain object), which means no",
+            None,
+        ),
+        (
+            "() => ({ reason: 'no' })",
+            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call returned a reason \
+             without block or ask), which means no",
+            None,
+        ),
+        (
+            "() => ({ __proto__: null, block: true })",
+            "Not run: the extension x says no: it gave no reason",
+            None,
+        ),
+        ("() => null", "{\"n\":1}", None),
         (
             "() => { throw new Error('oh') }",
             "Not run: the extension x says no: its check failed (oh (at x.ts:2:39)), which means no",
@@ -50,8 +98,8 @@ async fn what_tool_call_handlers_return_counts() {
         ),
         (
             "(event) => { event.input = 7; }",
-            "Not run: the extension x says no: its check failed (it changed the input to something that is no object), \
-             which means no",
+            "Not run: the extension x says no: its check failed (TypeError: a handler of tool_call changed the input \
+             to something that is no plain object), which means no",
             None,
         ),
     ] {

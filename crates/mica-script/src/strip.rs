@@ -31,11 +31,15 @@ pub struct Stripped {
 struct Places(Vec<(Position, Position)>);
 
 impl Stripped {
-    /// The place in the TypeScript that a place in the code comes from: the nearest one before it on its line.
+    /// The place in the TypeScript that a place in the code comes from: the nearest one before it on its line, else the
+    /// first on its line. Of a loop that it cuts off, the engine names a line and its first column.
     pub fn original(&self, at: Position) -> Option<Position> {
         let after = self.places.0.partition_point(|(code, _)| *code <= at);
-        let (code, original) = self.places.0.get(after.checked_sub(1)?)?;
-        (code.line == at.line).then_some(*original)
+        let before = after.checked_sub(1).and_then(|index| self.places.0.get(index));
+        let on_line = |place: Option<&(Position, Position)>| {
+            place.filter(|(code, _)| code.line == at.line).map(|(_, original)| *original)
+        };
+        on_line(before).or_else(|| on_line(self.places.0.get(after)))
     }
 }
 

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use mica_agent::Hooks;
+use async_trait::async_trait;
+use mica_agent::hooks::Point;
+use mica_agent::{Hooks, ToolError, ToolOutput, ToolSpec};
 use mica_ai::ToolResult;
 use mica_ai::message::ToolCall;
 use mica_context::compact::{FileFact, FileFacts, NamedArguments};
@@ -99,8 +101,12 @@ impl Shared {
         hooks.extend(own.equipment);
         hooks.push(Arc::new(RuleGate::new(self.rules.clone())));
         hooks.push(own.domain);
-        // Behind the program's own gates, which judge again what an extension changes.
-        hooks.extend(own.extensions);
+        // Behind the program's own gates, which judge again what an extension changes. What it makes of a result is looked at
+        // like the result was: commands of its own may have read what nobody should.
+        if !own.extensions.is_empty() {
+            hooks.extend(own.extensions.iter().cloned());
+            hooks.push(Arc::new(Reviewed { redaction: self.redaction.clone(), by: own.extensions }));
+        }
         // Behind all gates: it keeps what one of them remembers.
         hooks.push(Arc::new(self.approvals.clone()));
         hooks.extend(own.approvers);
@@ -161,6 +167,26 @@ impl Shared {
             window = window.journal(Arc::new(keeper.clone()));
         }
         window
+    }
+}
+
+/// Takes values of secrets out of what extensions make of results, which comes after everything else.
+struct Reviewed {
+    redaction: Redaction,
+    by: Vec<Arc<dyn Hooks>>,
+}
+
+#[async_trait]
+impl Hooks for Reviewed {
+    fn says(&self, at: Point) -> bool {
+        at == Point::AfterCall && self.by.iter().any(|hooks| hooks.says(at))
+    }
+
+    async fn after_call(&self, call: &ToolCall, spec: &ToolSpec, made: &mut Result<ToolOutput, ToolError>) {
+        match made {
+            Ok(output) => self.redaction.after_tool(call, spec, output).await,
+            Err(error) => self.redaction.after_failure(call, spec, error).await,
+        }
     }
 }
 

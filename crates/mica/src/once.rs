@@ -110,7 +110,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
                 }
             }
             if let Some(id) = work.session_id() {
-                eprintln!("mica: go on with `mica --resume {id} --yes`, or allow calls with --allow");
+                eprintln!("mica: go on with `{} --yes`, or allow calls with --allow", again(flags, &id));
             }
         }
         Outcome::Failed { error } => eprintln!("mica: {}", for_person(error)),
@@ -120,6 +120,53 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     }
     tidying.end().await;
     Ok(Exit::from(&outcome))
+}
+
+/// The command that goes on with a session as it was begun: what guarded it guards it then too.
+fn again(flags: &RunFlags, id: &str) -> String {
+    let RunFlags {
+        model,
+        dialect,
+        base_url,
+        api_key_env,
+        effort,
+        max_turns,
+        max_cost,
+        max_time,
+        mode,
+        pack,
+        ..
+    } = flags;
+    let named = [
+        ("--model", model.clone()),
+        ("--dialect", dialect.clone()),
+        ("--base-url", base_url.clone()),
+        ("--api-key-env", api_key_env.clone()),
+        ("--effort", effort.clone()),
+        ("--max-turns", max_turns.map(|most| most.to_string())),
+        ("--max-cost", max_cost.map(|most| most.to_string())),
+        ("--max-time", max_time.map(|most| most.to_string())),
+        ("--mode", mode.clone()),
+        ("--pack", pack.clone()),
+        ("--directory", flags.directory.as_ref().map(|folder| folder.display().to_string())),
+    ];
+    let mut command = format!("mica --resume {id}");
+    let mut add = |flag: &str, value: &str| {
+        command.push_str(&format!(" {flag} {}", quoted(value)));
+    };
+    named.iter().for_each(|(flag, value)| value.iter().for_each(|value| add(flag, value)));
+    flags.allow.iter().for_each(|rule| add("--allow", rule));
+    flags.extension.iter().for_each(|path| add("--extension", &path.display().to_string()));
+    command
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
+    if !word.is_empty() && word.chars().all(is_safe) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Goes on with what extensions want runs to begin with.
@@ -182,4 +229,27 @@ fn prompt(flags: &RunFlags, surroundings: &Surroundings) -> Result<Option<String
         (Some(one), None) | (None, Some(one)) => Some(one.to_owned()),
         (None, None) => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_goes_on_with_what_it_was_begun_with() {
+        assert_eq!(again(&RunFlags::default(), "s1"), "mica --resume s1");
+        let flags = RunFlags {
+            prompt: Some("go".to_owned()),
+            model: Some("here/small".to_owned()),
+            base_url: Some("http://localhost:1/v1?a=b".to_owned()),
+            max_turns: Some(3),
+            allow: vec!["shell(git *)".to_owned()],
+            extension: vec!["guard.ts".into(), "it's mine.ts".into()],
+            ..RunFlags::default()
+        };
+        assert_eq!(
+            again(&flags, "s1"),
+            r"mica --resume s1 --model here/small --base-url 'http://localhost:1/v1?a=b' --max-turns 3 --allow 'shell(git *)' --extension guard.ts --extension 'it'\''s mine.ts'"
+        );
+    }
 }

@@ -351,7 +351,11 @@ impl Work {
     }
 
     async fn begin_run(&self, text: &str, content: Vec<Content>) -> Result<Outcome> {
-        self.added.set(self.extensions().before_run(text).await);
+        let mut said = self.extensions().before_run(text).await;
+        for one in &mut said {
+            one.text = self.loading.around.redaction.clean(std::mem::take(&mut one.text)).await;
+        }
+        self.added.set(said);
         self.undoing.begins(self.session_id().as_deref(), text);
         let outcome = self.agent.prompt(User { id: MessageId::fresh(), content }).await?;
         self.ended(outcome).await

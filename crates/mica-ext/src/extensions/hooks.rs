@@ -11,7 +11,7 @@ use mica_ai::{Content, Message};
 use mica_context::tokens;
 use mica_policy::validate::Schema;
 
-use super::{Extensions, One, Says, lock};
+use super::{Extensions, One, Origin, Says, lock};
 use crate::concern::{Guard, Guarded, Moment, Resulted};
 
 /// Changed calls that are remembered. A batch has fewer.
@@ -68,7 +68,7 @@ impl Hooks for Extensions {
                 return again;
             }
             if change.is_some() {
-                return deny(guard.name(), "it does not agree with another on what the arguments should be");
+                return deny(guard, "it does not agree with another on what the arguments should be");
             }
             *verdict = again;
         }
@@ -164,13 +164,13 @@ impl Extensions {
                 "it guards calls and was stopped ({reason}), so nothing runs until a person loads extensions anew \
                  (/reload) or turns it off"
             );
-            return (deny(guard.name(), &reason), None);
+            return (deny(guard, &reason), None);
         }
         let looked = guard.it.tool_call(gated.call, gated.spec, &gated.args);
         match self.ask(guard, self.inner.deadlines.guard, looked).await {
             Ok(Guarded::Pass) => (Verdict::Pass, None),
             Ok(Guarded::Allow) => (Verdict::Allow, None),
-            Ok(Guarded::Block { reason }) => (deny(guard.name(), &reason), None),
+            Ok(Guarded::Block { reason }) => (deny(guard, &reason), None),
             Ok(Guarded::Ask { reason }) => (ask(guard.name(), &reason), None),
             Ok(Guarded::Change { args }) => self.change(guard, gated, args),
             Ok(Guarded::ChangeAndAsk { args, reason }) => match self.change(guard, gated, args) {
@@ -179,7 +179,7 @@ impl Extensions {
             },
             Err(reason) => {
                 self.tell_guard(guard, &reason);
-                (deny(guard.name(), &format!("its check failed ({reason}), which means no")), None)
+                (deny(guard, &format!("its check failed ({reason}), which means no")), None)
             }
         }
     }
@@ -195,7 +195,7 @@ impl Extensions {
         if let Err(reason) = fits {
             let reason = format!("it changed the arguments to some that do not fit the tool ({reason})");
             self.tell_guard(guard, &reason);
-            return (deny(guard.name(), &reason), None);
+            return (deny(guard, &reason), None);
         }
         (Verdict::Pass, Some(args))
     }
@@ -209,11 +209,14 @@ fn ask(name: &str, reason: &str) -> Verdict {
     Verdict::Ask { reason: format!("{name}: {reason}"), rule: Some(rule(name)), proposals: Vec::new() }
 }
 
-fn deny(name: &str, reason: &str) -> Verdict {
-    Verdict::Deny {
-        reason: format!("Not run: the extension {name} says no: {reason}"),
-        rule: Some(rule(name)),
-    }
+/// Hooks are no extension to those who set them up, and say themselves that they are hooks.
+fn deny(guard: &One<dyn Guard>, reason: &str) -> Verdict {
+    let name = guard.name();
+    let reason = match guard.of.status.origin {
+        Origin::Hook => format!("Not run: {reason}"),
+        Origin::Compiled | Origin::Scripted => format!("Not run: the extension {name} says no: {reason}"),
+    };
+    Verdict::Deny { reason, rule: Some(rule(name)) }
 }
 
 /// Whether there is something to answer at the end.

@@ -54,7 +54,8 @@ struct ScriptGuard {
 struct Judged {
     block: Option<String>,
     ask: Option<String>,
-    input: Option<Value>,
+    #[serde(default, deserialize_with = "there")]
+    input: Option<Option<Value>>,
 }
 
 #[derive(Deserialize)]
@@ -91,9 +92,10 @@ impl Guard for ScriptGuard {
             return Ok(Guarded::Block { reason });
         }
         let no_object = || "it changed the input to something that is no object".to_owned();
-        let args = said.input.map(|input| object(input).ok_or_else(no_object)).transpose()?;
+        let args = said.input.map(|input| input.and_then(object).ok_or_else(no_object)).transpose()?;
         Ok(match (said.ask, args) {
-            (None, None) => Guarded::Pass,
+            // Who has nothing to say says nothing.
+            (None, None) => return Err("what it returned means nothing".to_owned()),
             (Some(reason), None) => Guarded::Ask { reason },
             (None, Some(args)) => Guarded::Change { args },
             (Some(reason), Some(args)) => Guarded::ChangeAndAsk { args, reason },
@@ -144,7 +146,9 @@ struct Changed {
 }
 
 /// Tells a member that is null from one that is missing.
-fn there<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
+fn there<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
 

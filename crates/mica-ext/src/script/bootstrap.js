@@ -5,9 +5,15 @@
   "use strict";
   const { parse, stringify } = JSON;
   const { setTimer, clearTimer, current } = natives;
-  const { freeze, keys, defineProperty } = Object;
+  const { freeze, keys, defineProperty, getPrototypeOf, prototype: PLAIN } = Object;
   const { isArray } = Array;
   const isObject = (value) => typeof value === "object" && value !== null;
+  // A map or an error is an object too, but what is in it is not where it is looked for.
+  const isPlain = (value) => {
+    if (!isObject(value) || isArray(value)) return false;
+    const made = getPrototypeOf(value);
+    return made === PLAIN || made === null;
+  };
   const define = (name, value) =>
     defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
   const fail = (message) => {
@@ -228,7 +234,7 @@
 
   const answer = (said, event, ...known) => {
     if (said === undefined || said === null) return undefined;
-    if (!isObject(said) || isArray(said)) fail(`a handler of ${event} returns nothing or an object`);
+    if (!isPlain(said)) fail(`a handler of ${event} returns nothing or a plain object with: ${known.join(", ")}`);
     const found = keys(said);
     // A misspelt `block` must not let a call pass.
     for (let i = 0; i < found.length; i++) {
@@ -262,11 +268,13 @@
         const said = answer(made, "tool_call", "block", "ask", "reason", "input");
         if (!said) return undefined;
         if (said.block) return stringify({ block: reason(said.reason, "it gave no reason") });
+        if (said.reason !== undefined && !("block" in said) && !("ask" in said)) fail("a handler of tool_call returned a reason without block or ask");
         if (said.ask) asks ??= reason(said.reason, "it wants a person to look at this");
         if (said.input !== undefined) event.input = said.input;
         return undefined;
       };
       return each(list, event, context, take, () => {
+        if (!isPlain(event.input)) fail("a handler of tool_call changed the input to something that is no plain object");
         const after = stringify(event.input);
         if (after === before) return asks === undefined ? undefined : stringify({ ask: asks });
         return stringify({ ask: asks, input: event.input });

@@ -46,6 +46,13 @@ pub struct BundleError {
     pub reason: String,
 }
 
+/// How an extension lies on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    File,
+    Folder,
+}
+
 /// The files of an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
@@ -53,6 +60,7 @@ pub struct Bundle {
     path: PathBuf,
     main: String,
     manifest: Manifest,
+    form: Form,
     /// By their path below the folder, with slashes.
     files: BTreeMap<String, String>,
 }
@@ -84,6 +92,7 @@ impl Bundle {
         Self::made(
             &path,
             name.to_owned(),
+            Form::File,
             format!("{name}.ts"),
             BTreeMap::from([(format!("{name}.ts"), source.to_owned())]),
         )
@@ -96,7 +105,7 @@ impl Bundle {
             return Err(BundleError { path: path.to_owned(), reason });
         }
         let source = text(path)?;
-        Self::made(path, name, file.clone(), BTreeMap::from([(file, source)]))
+        Self::made(path, name, Form::File, file.clone(), BTreeMap::from([(file, source)]))
     }
 
     fn folder(path: &Path, name: String) -> Result<Self, BundleError> {
@@ -108,12 +117,13 @@ impl Bundle {
             let reason = "is no extension: a folder needs an index.ts".to_owned();
             return Err(BundleError { path: path.to_owned(), reason });
         };
-        Self::made(path, name, main, files)
+        Self::made(path, name, Form::Folder, main, files)
     }
 
     fn made(
         path: &Path,
         name: String,
+        form: Form,
         main: String,
         files: BTreeMap<String, String>,
     ) -> Result<Self, BundleError> {
@@ -130,7 +140,7 @@ impl Bundle {
             }
             (one, other) => one.or(other).unwrap_or_default(),
         };
-        Ok(Self { name, path: path.to_owned(), main, manifest, files })
+        Ok(Self { name, path: path.to_owned(), form, main, manifest, files })
     }
 
     /// What it is called.
@@ -148,11 +158,21 @@ impl Bundle {
         &self.manifest
     }
 
-    /// All of it as one text, in a fixed order: what a person trusts, and what its digest is made of.
+    /// Its files with their names, those of a folder below the folder's: what a digest of it is made of. A file is never
+    /// taken for a folder that reads like it.
+    pub fn files(&self) -> impl Iterator<Item = (String, &str)> {
+        let folder =
+            self.path.file_name().filter(|_| self.form == Form::Folder).map(|name| name.to_string_lossy());
+        self.files.iter().map(move |(name, source)| {
+            let name = folder.as_ref().map_or_else(|| name.clone(), |folder| format!("{folder}/{name}"));
+            (name, source.as_str())
+        })
+    }
+
+    /// All of it as one text, in a fixed order: what a person reads before they trust it.
     pub fn text(&self) -> String {
         match self.files.iter().next() {
-            Some((_, source)) if self.files.len() == 1 => source.clone(),
-            // Lengths keep two different extensions from having the same text.
+            Some((_, source)) if self.form == Form::File => source.clone(),
             _ => self
                 .files
                 .iter()
@@ -213,6 +233,9 @@ fn gather(
                 return Err(wrong(format!("has more than {FILES} files")));
             }
             let below = path.strip_prefix(root).unwrap_or(&path);
+            if name.to_string_lossy().chars().any(char::is_control) {
+                return Err(BundleError { path, reason: "has a name that cannot be shown".to_owned() });
+            }
             let steps: Vec<String> = below.iter().map(|step| step.to_string_lossy().into_owned()).collect();
             files.insert(steps.join("/"), text(&path)?);
         }

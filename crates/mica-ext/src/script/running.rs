@@ -117,6 +117,7 @@ impl Script {
             move |error: &ScriptError| {
                 if is_end(error) {
                     health.fail(words(error));
+                    world.stopped(&name);
                 } else {
                     world.log(&name, Severity::Error, &format!("a timer failed: {}", words(error)));
                 }
@@ -171,6 +172,7 @@ impl Script {
             let words = words(&error);
             if is_end(&error) {
                 self.health.fail(words.clone());
+                self.world.stopped(&self.name);
             }
             words
         })

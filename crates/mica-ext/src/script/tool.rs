@@ -22,6 +22,26 @@ const DESCRIPTION: usize = 4000;
 /// The longest that a call may take.
 const LONGEST: Duration = Duration::from_secs(600);
 
+/// What names of tools of MCP servers begin with. What a person allowed one of those is not for a script that calls itself
+/// so.
+const OF_SERVERS: &str = "mcp__";
+
+/// Names that mean something to the program itself, whether it has a tool of the name at the moment or not.
+const RESERVED: [&str; 3] = ["load_tools", "call_tool", "load_skill"];
+
+/// Why a tool may not be called so. Asked here and not of the script, which may tell another name later than it did first.
+fn misnamed(name: &str) -> Option<String> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(fits) {
+        return Some("its name must have 1 to 64 letters of A-Z a-z 0-9 _ -".to_owned());
+    }
+    let small = name.to_ascii_lowercase();
+    if small.starts_with(OF_SERVERS) {
+        return Some(format!("names that begin with {OF_SERVERS} are those of tools of MCP servers"));
+    }
+    RESERVED.contains(&small.as_str()).then(|| "the program itself uses this name".to_owned())
+}
+
 /// What is known of a tool.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -44,6 +64,9 @@ pub(super) struct ScriptTool {
 impl ScriptTool {
     pub(super) fn new(script: &Arc<Script>, facts: ToolFacts) -> Result<Self, LoadError> {
         let wrong = |message: String| LoadError::Tool { tool: facts.name.clone(), message };
+        if let Some(reason) = misnamed(&facts.name) {
+            return Err(wrong(reason));
+        }
         if facts.description.chars().count() > DESCRIPTION {
             return Err(wrong(format!("its description has more than {DESCRIPTION} letters")));
         }

@@ -73,6 +73,13 @@ fn places_lead_back_to_the_source() {
     let at = Position { line: small(line) + 1, column: small(column) + 1 };
     assert_eq!(stripped.original(at), Some(Position { line: 6, column: 3 }));
     assert_eq!(stripped.original(Position { line: 99, column: 1 }), None);
+    // Where a loop is cut off, only the line is known: what is first on it counts.
+    let stripped = strip("const a = 1; for (;;);", "loop.ts").unwrap();
+    assert_eq!(stripped.code, "const a = 1;\nfor (;;);\n");
+    assert_eq!(stripped.original(Position { line: 2, column: 1 }), Some(Position { line: 1, column: 14 }));
+    let stripped = strip("const f = () => { for (;;); };", "loop.ts").unwrap();
+    assert_eq!(stripped.code, "const f = () => {\n\tfor (;;);\n};\n");
+    assert_eq!(stripped.original(Position { line: 2, column: 1 }), Some(Position { line: 1, column: 19 }));
 }
 
 /// Sources that are nothing but levels. Each would end the process on the stack of a usual thread.

@@ -19,6 +19,7 @@ use crate::equipment::extensions::permits::Permits;
 use crate::equipment::extensions::rows::{self, Brings, Row};
 use crate::equipment::extensions::store::{Store, replace};
 use crate::exit::Exit;
+use crate::render::question::{plain, plain_page};
 use crate::surroundings::Surroundings;
 
 /// Does it, and prints what there is to say.
@@ -62,13 +63,13 @@ async fn list(shelf: &Shelf, form: Form) -> String {
             user_folder(&shelf.surroundings).display(),
             project_folder(&shelf.surroundings.folder).display()
         ),
-        Form::Text => rows::text(&rows),
+        Form::Text => plain_page(&rows::text(&rows)),
     }
 }
 
 async fn check(path: &Path, form: Form) -> Result<(String, Exit)> {
     let found = Found::read(Whose::Named, path.to_owned());
-    let bundle = found.bundle.as_ref().map_err(|why| anyhow!("{}: {why}", path.display()))?;
+    let bundle = found.bundle.as_ref().map_err(|why| anyhow!("{}: {}", path.display(), plain(why)))?;
     let granted = bundle.manifest().permissions.clone();
     let loaded = script::load(bundle, Setting::new(Arc::new(NoWorld)).granting(granted)).await;
     let name = found.name();
@@ -86,9 +87,9 @@ async fn check(path: &Path, form: Form) -> Result<(String, Exit)> {
             let brings = if brings.is_empty() { "registers nothing".to_owned() } else { brings };
             let asks = found.asks();
             let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
-            (format!("{name} loads: {brings}\nasks for: {asks}\n"), Exit::Done)
+            (format!("{} loads: {}\nasks for: {}\n", plain(&name), plain(&brings), plain(&asks)), Exit::Done)
         }
-        (Err(error), Form::Text) => (format!("{name} does not load: {error}\n"), Exit::Error),
+        (Err(error), Form::Text) => (plain_page(&format!("{name} does not load: {error}")), Exit::Error),
     })
 }
 
@@ -168,7 +169,7 @@ fn turn(shelf: &Shelf, name: &str, on: bool) -> Result<String> {
 fn log(shelf: &Shelf, name: &str) -> Result<String> {
     let path: PathBuf = Store::new(shelf.surroundings.data.join("extensions")).log_file(name);
     match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(text),
+        Ok(text) => Ok(plain_page(&text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             named(shelf, name)?;
             Ok(format!("{name} printed nothing; what it prints with console.log is in {}\n", path.display()))

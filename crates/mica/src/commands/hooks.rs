@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::cli::{Form, HooksCommand};
 use crate::config::Values;
 use crate::equipment::{self, hooks};
+use crate::render::question::{plain, plain_page};
 use crate::surroundings::Surroundings;
 
 /// The text to print.
@@ -63,15 +64,21 @@ pub fn list(values: &Values, surroundings: &Surroundings, form: Form) -> String 
         }
         let _ = writeln!(out, "{event}");
         for hook in of_event {
-            let _ = writeln!(out, "  {}  {}  ({})", hook.matcher, hook.exec, notes(hook).join(", "));
-            let _ = writeln!(out, "      {}", hook.place);
+            let _ = writeln!(
+                out,
+                "  {}  {}  ({})",
+                plain(&hook.matcher.to_string()),
+                plain(&hook.exec.to_string()),
+                plain(&notes(hook).join(", "))
+            );
+            let _ = writeln!(out, "      {}", plain(&hook.place));
         }
     }
     for path in &loaded.untrusted {
         let _ = writeln!(
             out,
             "not used, because it is not trusted: {}; look at it with `mica trust --list`, then run `mica trust`",
-            path.display()
+            plain(&path.display().to_string())
         );
     }
     for problem in configured.problems.iter().map(ToString::to_string).chain(loaded.differs.iter().cloned()) {
@@ -81,10 +88,12 @@ pub fn list(values: &Values, surroundings: &Surroundings, form: Form) -> String 
         let _ = writeln!(
             out,
             "calls of {} are not run until this is mended: {}",
-            closed.matcher, closed.problem.place
+            plain(&closed.matcher.to_string()),
+            plain(&closed.problem.place)
         );
     }
-    out
+    // What is wrong may quote the file.
+    plain_page(&out)
 }
 
 fn owner(hook: &Hook) -> &'static str {
@@ -147,7 +156,7 @@ async fn test(
     let loaded = hooks::load(surroundings, values);
     let mut out = String::new();
     for problem in &loaded.configured.problems {
-        let _ = writeln!(out, "wrong: {problem}");
+        let _ = writeln!(out, "wrong: {}", plain(&problem.to_string()));
     }
     let ground = equipment::ground_of(values, surroundings)?;
     let runner = hooks::Sandboxed::new(ground, surroundings, values, loaded.watched);
@@ -170,20 +179,20 @@ fn shown(out: &mut String, hook: &Hook, trial: &Trial) {
     let Trial { stdin, ran, answer, .. } = trial;
     let pretty = serde_json::from_str::<Value>(stdin).ok();
     let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());
-    let _ = writeln!(out, "{} ({})", hook.exec, hook.place);
+    let _ = writeln!(out, "{} ({})", plain(&hook.exec.to_string()), plain(&hook.place));
     let mut part = |name: &str, text: &str| {
         if !text.trim().is_empty() {
             let _ = writeln!(out, "  {name}");
             text.trim_end().lines().for_each(|line| {
-                let _ = writeln!(out, "    {}", crate::render::question::plain(line));
+                let _ = writeln!(out, "    {}", plain(line));
             });
         }
     };
     part("reads", pretty.as_deref().unwrap_or(stdin));
     part("prints", &String::from_utf8_lossy(&ran.stdout));
     part("complains", &String::from_utf8_lossy(&ran.stderr));
-    let _ = writeln!(out, "  ends: {}", ended(&ran.end));
-    let _ = writeln!(out, "  means: {}\n", meaning(hook, answer));
+    let _ = writeln!(out, "  ends: {}", plain(&ended(&ran.end)));
+    let _ = writeln!(out, "  means: {}\n", plain(&meaning(hook, answer)));
 }
 
 fn ended(end: &hooks::End) -> String {

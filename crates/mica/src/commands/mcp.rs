@@ -18,6 +18,7 @@ use crate::cli::{Cli, Form};
 use crate::config::Config;
 use crate::equipment::mcp as here;
 use crate::exit::Exit;
+use crate::render::question::{plain, plain_page};
 use crate::surroundings::Surroundings;
 
 /// Does what was typed.
@@ -93,7 +94,7 @@ pub async fn run(command: &McpCommand, cli: &Cli, surroundings: &Surroundings) -
             if text.is_empty() {
                 println!("{name} was not started yet");
             } else {
-                print!("{text}");
+                print!("{}", plain_page(&text));
             }
             Ok(Exit::Done)
         }
@@ -186,7 +187,7 @@ async fn tools(server: &Server, refresh: bool, format: Form) -> Result<String> {
     let line = |(name, tool): &(String, &mica_ext::mcp::KnownTool)| {
         let words: Vec<&str> = tool.description.split_whitespace().collect();
         let about: String = words.join(" ").chars().take(100).collect();
-        format!("{name:<width$} {about}\n")
+        format!("{name:<width$} {}\n", plain(&about))
     };
     Ok(rows.iter().map(line).collect())
 }

@@ -1,4 +1,7 @@
 //! `mica trust`: look at what a project brings, trust it as it is now, or take the trust back.
+//!
+//! Promise: what is printed of a project is all that is in it. Nothing in it moves a cursor, turns a line around or stays
+//! unseen.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,6 +12,7 @@ use serde_json::json;
 use crate::cli::{Form, TrustFlags};
 use crate::config::project::{self, Part};
 use crate::equipment::hooks;
+use crate::render::question::{plain, plain_page};
 use crate::surroundings::Surroundings;
 
 /// The text to print.
@@ -37,7 +41,7 @@ pub fn run(surroundings: &Surroundings, folder: Option<&Path>, flags: &TrustFlag
     };
     if flags.format == Form::Text {
         for problem in &problems {
-            let _ = writeln!(out, "note: {problem}");
+            let _ = writeln!(out, "note: {}", plain(problem));
         }
     }
     Ok(out)
@@ -55,7 +59,8 @@ fn chosen(parts: Vec<Part>, only: &[PathBuf], folder: &Path) -> Result<Vec<Part>
     for name in only {
         let part = parts.iter().find(|part| part.path == folder.join(name));
         let part = part.with_context(|| {
-            let there: Vec<String> = parts.iter().map(|part| part.shown(folder).to_string()).collect();
+            let there: Vec<String> =
+                parts.iter().map(|part| plain(&part.shown(folder).to_string())).collect();
             format!(
                 "{} brings no {}; what it brings is {}",
                 folder.display(),
@@ -84,11 +89,8 @@ fn list(surroundings: &Surroundings, folder: &Path, parts: &[Part], form: Form) 
     }
     let mut out = String::new();
     for part in parts {
-        let _ = writeln!(out, "{}: {}\n", part.line(folder), part.state(surroundings));
-        for line in part.text.lines() {
-            let _ = writeln!(out, "    {line}");
-        }
-        out.push('\n');
+        let _ = writeln!(out, "{}: {}\n", plain(&part.line(folder)), part.state(surroundings));
+        let _ = writeln!(out, "{}", indented(&part.text));
     }
     out.push_str("`mica trust` trusts all of it as it is now, `mica trust --only PATH` one of it.\n");
     out
@@ -101,18 +103,23 @@ fn trust(surroundings: &Surroundings, folder: &Path, parts: &[Part]) -> Result<S
         let _ = writeln!(
             out,
             "{} is trusted as it is now; a change needs trust anew:\n\n{}",
-            part.line(folder),
-            part.text
+            plain(&part.line(folder)),
+            indented(&part.text)
         );
     }
     Ok(out)
+}
+
+/// A text of the project, apart from what this program says about it.
+fn indented(text: &str) -> String {
+    plain_page(text).lines().map(|line| format!("    {line}\n")).collect()
 }
 
 fn revoke(surroundings: &Surroundings, folder: &Path, parts: &[Part]) -> Result<String> {
     let mut out = String::new();
     for part in parts {
         let said = if part.revoke(surroundings)? { "is no longer trusted" } else { "was not trusted" };
-        let _ = writeln!(out, "{} {} {said}", part.kind.word, part.shown(folder));
+        let _ = writeln!(out, "{} {} {said}", part.kind.word, plain(&part.shown(folder).to_string()));
     }
     Ok(out)
 }

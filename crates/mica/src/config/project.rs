@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::trust::{self, Answer};
 use crate::equipment;
+use crate::render::question::plain;
 use crate::surroundings::Surroundings;
 
 /// A kind of thing that a project brings.
@@ -78,20 +79,31 @@ impl Part {
     #[allow(dead_code, reason = "for kinds that are folders")]
     pub fn folder(kind: Kind, path: impl Into<PathBuf>, mut files: Vec<File>) -> Self {
         files.sort();
-        let digest = digest(kind, &files);
-        let bytes = files.iter().map(|(_, bytes)| bytes.len()).sum();
         let texts = files.iter().map(|(name, bytes)| match std::str::from_utf8(bytes) {
-            Ok(text) => format!("--- {name}\n{}\n", text.trim_end()),
-            Err(_) => format!("--- {name}: {} bytes that are no text\n", bytes.len()),
+            Ok(text) => format!("--- {}\n{}\n", plain(name), text.trim_end()),
+            Err(_) => format!("--- {}: {} bytes that are no text\n", plain(name), bytes.len()),
         });
         let text = texts.collect();
-        let (path, asks) = (path.into(), Vec::new());
-        Self { kind, path, text, asks, note: None, digest, bytes, files: files.len() }
+        Self::files(kind, path, text, files)
     }
 
-    /// With what it would be allowed.
+    /// A part that has a text of its own for who reads it. What is remembered is made of the files and their names, so two
+    /// parts that read alike are still two.
+    pub fn files(kind: Kind, path: impl Into<PathBuf>, text: String, mut files: Vec<File>) -> Self {
+        files.sort();
+        let digest = digest(kind, &files);
+        let bytes = files.iter().map(|(_, bytes)| bytes.len()).sum();
+        Self { kind, path: path.into(), text, asks: Vec::new(), note: None, digest, bytes, files: files.len() }
+    }
+
+    /// With what it would be allowed. The trust is for that too.
     #[must_use]
     pub fn asking(mut self, asks: Vec<String>) -> Self {
+        if !asks.is_empty() {
+            let of_asks = asks.iter().map(|ask| (ask.clone(), Vec::new()));
+            let all: Vec<File> = [(self.digest, Vec::new())].into_iter().chain(of_asks).collect();
+            self.digest = digest(self.kind, &all);
+        }
         self.asks = asks;
         self
     }
@@ -217,7 +229,7 @@ pub fn unused(surroundings: &Surroundings) -> Vec<String> {
     let (parts, mut told) = all_parts(surroundings, folder);
     let others = parts.iter().filter(|part| part.kind != SETTINGS && !part.is_trusted(surroundings));
     let names: Vec<String> =
-        others.map(|part| format!("{} {}", part.kind.word, part.shown(folder))).collect();
+        others.map(|part| format!("{} {}", part.kind.word, plain(&part.shown(folder).to_string()))).collect();
     if !names.is_empty() {
         told.push(format!(
             "not used, because it is not trusted: {}; look at it with `mica trust --list`, then run `mica trust`",

@@ -95,8 +95,11 @@ impl Shelf {
             State::Loaded
         };
         // What a project's asks for is part of what was trusted, and who names one on the command line knows it.
-        row.missing =
-            if found.whose == Whose::User { permits.missing(&row.name, &row.asks) } else { Vec::new() };
+        row.missing = match found.whose {
+            Whose::User => permits.missing(&row.name, &row.asks),
+            Whose::Project if !trusted => row.asks.clone(),
+            Whose::Project | Whose::Named => Vec::new(),
+        };
         let granted = row.asks.iter().filter(|one| !row.missing.contains(one));
         let granted: Vec<Permission> = granted.filter_map(|one| one.parse().ok()).collect();
         let setting = (row.state == State::Loaded).then(|| {
@@ -188,7 +191,8 @@ impl Loading {
                 Err(why) => told.push(format!("extension {}: it is not used: {why}", factory.name())),
             }
         }
-        // Nothing of before is asked any more while the new ones begin.
+        // Nothing of before is asked any more while the new ones begin, and nothing of it is shown.
+        self.around.screen.clear(None);
         let scripts = if seen.is_empty() && self.shelf.named.is_empty() {
             Vec::new()
         } else {

@@ -171,7 +171,7 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
     match name {
         "help" | "?" => {
             let more = work.extensions().commands();
-            let lines = more.iter().map(|command| {
+            let lines = more.iter().filter(|command| !is_taken(&command.name)).map(|command| {
                 let CommandInfo { name, description, extension } = command;
                 format!("/{name:<17} {} ({extension})\n", plain(description))
             });

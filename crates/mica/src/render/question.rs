@@ -189,6 +189,11 @@ pub fn plain_lines(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
 
+/// The same for a text that is printed: every line has its end.
+pub fn plain_page(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", plain(line))).collect()
+}
+
 /// A text in which whatever a terminal would obey, or would not show, is spelled out.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -205,9 +210,27 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// Characters without a shape that change how others are read: directions, joiners, marks of byte order.
+/// Characters without a shape, which change how others are read or hide a text of their own: directions, joiners, fillers,
+/// marks of byte order, selectors of variants. The one selector that ordinary emoji end with stays.
 fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0e}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 #[cfg(test)]

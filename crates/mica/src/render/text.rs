@@ -232,11 +232,11 @@ impl Inner {
             EventKind::Message { message: Message::ToolResult(result) }
                 if result.status == ResultStatus::Failed =>
             {
-                let text: Vec<&str> = result
+                let text: Vec<String> = result
                     .content
                     .iter()
                     .filter_map(|content| match content {
-                        mica_ai::Content::Text { text } => text.lines().next(),
+                        mica_ai::Content::Text { text } => first_words(text),
                         mica_ai::Content::Image(_) => None,
                     })
                     .collect();
@@ -387,6 +387,19 @@ impl Inner {
         let line = format!("{}\n", paint.paint(style, &format!("{mark} {text}")));
         self.err.write_all(line.as_bytes())
     }
+}
+
+/// The first line of a result. One that only leads up to what somebody said inside a boundary has that as well, without
+/// the boundary, which is for the model.
+fn first_words(text: &str) -> Option<String> {
+    let mut lines = text.lines();
+    let first = plain(lines.next()?);
+    let is_boundary = |line: &str| line.starts_with('<') && line.ends_with('>');
+    let said = lines.next().filter(|line| is_boundary(line)).and_then(|_| lines.next());
+    Some(match said.filter(|said| !is_boundary(said)) {
+        Some(said) => format!("{first} {}", plain(said)),
+        None => first,
+    })
 }
 
 /// What a run took, in one row.

@@ -101,3 +101,27 @@ async fn the_pages_are_in_the_program_for_people_and_models() {
     let told = results(&stage);
     assert!(told[1].starts_with("# Extensions\n") && told[0].starts_with("// Guardrails: "), "{told:?}");
 }
+
+#[tokio::test]
+async fn what_is_not_trusted_is_allowed_nothing_and_what_mica_has_is_not_brought() {
+    let stage = Stage::new(Scenario::new()).await;
+    let helps = "// @mica-extension {\"permissions\": [\"exec:git\"]}\nexport default (api) => {\n\
+                 for (const name of ['help', 'mine']) api.registerCommand(name, { handler() {} });\n};\n";
+    let path = project(&stage, "helps.ts", helps);
+    let row = |listed: &str| serde_json::from_str::<Value>(listed).unwrap()[0].clone();
+    let format = &["ext", "list", "--format", "json"];
+    let untrusted = row(&stage.does(format).await);
+    assert_eq!((&untrusted["state"], &untrusted["granted"]), (&json!("untrusted"), &json!([])));
+    let listed = stage.does(&["ext", "list"]).await;
+    assert!(listed.contains("asks for exec:git; allowed: nothing\n"), "{listed}");
+    stage.does(&["trust"]).await;
+    let trusted = row(&stage.does(format).await);
+    assert_eq!((&trusted["state"], &trusted["granted"]), (&json!("loaded"), &json!(["exec:git"])));
+    let brings = &trusted["brings"];
+    assert_eq!((&brings["commands"], &brings["clashing"]), (&json!(["mine"]), &json!(["help"])));
+    let checked = stage.does(&["ext", "check", path.to_str().unwrap()]).await;
+    assert_eq!(
+        checked,
+        "helps loads: commands /mine; not used, because mica has one of this name: /help\nasks for: exec:git\n"
+    );
+}

@@ -137,3 +137,24 @@ async fn messages_join_the_run_that_goes_on_and_say_whose_they_are() {
     );
     assert_eq!(last(2), "<extension name=\"hints\">\nand then\n</extension>");
 }
+
+#[tokio::test]
+async fn values_of_secrets_do_not_reach_the_model_through_an_extension() {
+    let tells = "// @mica-extension {\"permissions\": [\"messages\"]}\n\
+        const it = ['correct', 'horse', 'battery'].join('-');\n\
+        export default (api) => {\n\
+          api.on('before_agent_start', () => ({ message: { content: 'begin ' + it } }));\n\
+          api.on('tool_result', () => { api.sendMessage({ content: 'sent ' + it }); return { content: 'result ' + it }; });\n\
+        };\n";
+    let read = Turn::new().call("file_read", json!({ "path": "a.txt" }));
+    let stage = Stage::new(Scenario::new().turn(read).turn(done())).await;
+    put(stage.project().join(".env"), "DB_PASSWORD=correct-horse-battery\n");
+    user(&stage, "tells.ts", tells);
+    stage.does(&["ext", "allow", "tells"]).await;
+    runs(&stage, &["-p", "go"]).await;
+    let sent = stage.server.captured().last().unwrap().json["messages"].to_string();
+    for words in ["begin", "sent", "result"] {
+        assert!(sent.contains(&format!("{words} [DB_PASSWORD: not shown]")), "{words}: {sent}");
+    }
+    assert!(!sent.contains("correct-horse"), "{sent}");
+}

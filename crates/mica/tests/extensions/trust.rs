@@ -100,3 +100,68 @@ async fn trust_covers_what_a_projects_extension_asks_for() {
     let kept = std::fs::read_to_string(stage.folder.path().join("home/data/extensions/keeps.json")).unwrap();
     assert_eq!(kept, r#"{"what":"milk"}"#);
 }
+
+#[tokio::test]
+async fn nothing_hides_from_who_looks_before_trusting() {
+    let stage = Stage::new(Scenario::new()).await;
+    // The second line would go over the first, the third would read as a comment.
+    let hiding = "throw new Error('\x1b[1A\r\x1b[2Kharmless');\n/*\u{202e} } ; */ evil();\u{fe01}\n";
+    let path = project(&stage, "hides.ts", hiding);
+    let shown =
+        "    throw new Error('\\u{1b}[1A␍\\u{1b}[2Kharmless');\n    /*\\u{202e} } ; */ evil();\\u{fe01}\n";
+    let listed = stage.does(&["trust", "--list"]).await;
+    assert!(listed.contains(shown), "{listed:?}");
+    let trusted = stage.does(&["trust"]).await;
+    assert!(trusted.ends_with(&format!("a change needs trust anew:\n\n{shown}\n")), "{trusted:?}");
+    let checked = stage.mica(&["ext", "check", path.to_str().unwrap()]).await;
+    assert_eq!(checked.code, Some(1));
+    assert!(checked.out.contains("\\u{1b}[1A␍\\u{1b}[2Kharmless"), "{:?}", checked.out);
+    put(stage.folder.path().join("home/data/extensions/hides.log"), "one\x1b[2J\n");
+    assert_eq!(stage.does(&["ext", "log", "hides"]).await, "one\\u{1b}[2J\n");
+    put(
+        stage.project().join(".mica/hooks.json"),
+        &json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": "evil\x1b[2K\r\nSessionStart" }] }] } })
+            .to_string(),
+    );
+    put(
+        stage.project().join(".mica/mcp.json"),
+        &json!({ "mcpServers": { "it": { "command": "evil\x1b[2K\u{202e}" } } }).to_string(),
+    );
+    stage.does(&["trust"]).await;
+    let hooks = stage.does(&["hooks", "list"]).await;
+    assert!(hooks.contains("evil\\u{1b}[2K␍\\u{a}SessionStart"), "{hooks:?}");
+    let servers = stage.does(&["mcp", "list"]).await;
+    assert!(servers.contains("evil\\u{1b}[2K\\u{202e}"), "{servers:?}");
+    for said in [listed, trusted, checked.out, hooks, servers] {
+        assert!(!said.contains(['\x1b', '\r', '\u{202e}']), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn trust_in_a_file_is_no_trust_in_a_folder_with_the_same_text() {
+    let stage = Stage::new(Scenario::new()).await;
+    let manifest = "{\"permissions\": [\"exec\"]}\n";
+    let index = "export default () => {};\n";
+    let (most, rest) = (manifest.len(), index.len());
+    // What a person reads of the folder below, as a script of its own: comments, a block, and a function.
+    let file = format!(
+        "// ==== extension.json ({most} bytes)\n{manifest}\n// ==== index.ts ({rest} bytes)\n{index}\n"
+    );
+    let path = project(&stage, "tidy.ts", &file);
+    stage.does(&["trust"]).await;
+    let trusted = format!("extension .mica/extensions/tidy.ts ({} bytes): trusted\n", file.len());
+    assert!(stage.does(&["trust", "--list"]).await.starts_with(&trusted));
+    std::fs::remove_file(path).unwrap();
+    project(&stage, "tidy/extension.json", manifest);
+    project(&stage, "tidy/index.ts", index);
+    let listed = stage.does(&["trust", "--list"]).await;
+    assert!(
+        listed.starts_with(&format!(
+            "extension .mica/extensions/tidy (2 files, {} bytes; asks for exec): not trusted\n",
+            most + rest
+        )),
+        "{listed}"
+    );
+    let rows = stage.does(&["ext", "list"]).await;
+    assert!(rows.starts_with("tidy  untrusted  "), "{rows}");
+}

@@ -11,10 +11,12 @@ async fn a_hook_that_says_no_holds_the_call_up_and_the_model_reads_why() {
     assert_eq!(stage.read("new.txt"), "");
     assert_eq!(
         stage.last(),
-        "Not run: the extension hooks says no: a hook does not allow this call.\n\
+        "Not run: a hook does not allow this call.\n\
          <hook_output event=\"PreToolUse\" note=\"printed by a command that the user has set up for this, not typed by \
          the user; it may quote others\">\nnot in this folder\n</hook_output>"
     );
+    let shown = "✗ file_write: Not run: a hook does not allow this call. not in this folder\n";
+    assert!(ran.err.contains(shown), "{}", ran.err);
 }
 
 /// As people write them for another agent.

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::cli::Form;
 use crate::equipment::mcp as here;
+use crate::render::question::plain;
 use crate::surroundings::Surroundings;
 
 /// What is configured.
@@ -86,14 +87,16 @@ pub(super) fn print(
             Some(Err(error)) => format!("cannot be used: {error}"),
             None => known.as_deref().map_or("tools not known yet".to_owned(), about),
         };
-        text.push_str(&format!("{:<width$} {} ({}): {state}\n", row.name, row.shown, row.source));
+        let line = format!("{:<width$} {} ({}): {state}", row.name, row.shown, row.source);
+        text.push_str(&format!("{}\n", plain(&line)));
     }
     for problem in &shown.problems {
-        text.push_str(&format!("! {problem}\n"));
+        text.push_str(&format!("! {}\n", plain(problem)));
     }
     for path in &shown.untrusted {
         text.push_str(&format!(
-            "! {path} is not used, because it is not trusted: read it, then run `mica trust`\n"
+            "! {} is not used, because it is not trusted: read it, then run `mica trust`\n",
+            plain(path)
         ));
     }
     Ok(text)

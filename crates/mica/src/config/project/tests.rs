@@ -30,6 +30,8 @@ fn trust_is_for_a_kind_and_all_bytes_and_names() {
         Part::file(HOOK, "x", "text"),
         Part::file(TOOL, "x", "text "),
         Part::file(SETTINGS, "x", "text"),
+        Part::file(TOOL, "x", "text").asking(vec!["exec".to_owned()]),
+        Part::file(TOOL, "x", "text").asking(vec!["exec:git".to_owned()]),
         folder(&[("a", "text")]),
         folder(&[("a", "te"), ("b", "xt")]),
         folder(&[("a", "tex"), ("b", "t")]),

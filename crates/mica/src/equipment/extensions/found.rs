@@ -78,10 +78,11 @@ impl Found {
             .unwrap_or_default()
     }
 
-    /// What is trusted of it: all its bytes, its permissions among them.
+    /// What is trusted of it: all its bytes, the names of its files, and what it asks for.
     pub fn part(&self) -> Option<Part> {
         let bundle = self.bundle.as_ref().ok()?;
-        Some(Part::file(EXTENSION, &self.path, bundle.text()).asking(self.asks()))
+        let files = bundle.files().map(|(name, source)| (name, source.as_bytes().to_vec())).collect();
+        Some(Part::files(EXTENSION, &self.path, bundle.text(), files).asking(self.asks()))
     }
 }
 

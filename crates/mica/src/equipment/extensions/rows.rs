@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::found::{Found, Whose};
 use crate::config::project::Part;
+use crate::interactive::slash;
 use crate::render::question::plain;
 
 /// One extension.
@@ -63,6 +64,8 @@ impl State {
 pub struct Brings {
     tools: Vec<String>,
     commands: Vec<String>,
+    /// Commands that cannot be had in the interactive program, which has ones of these names.
+    clashing: Vec<String>,
     keys: Vec<String>,
     /// What it has a say in, in words.
     says: Vec<&'static str>,
@@ -79,9 +82,14 @@ impl Brings {
             (!registry.windows.is_empty(), "changes what is sent"),
             (!registry.lifecycles.is_empty(), "hears what happens"),
         ];
+        let commands = |clash: bool| {
+            let names = registry.commands.iter().map(|command| command.name().to_owned());
+            names.filter(|name| slash::is_taken(name) == clash).collect()
+        };
         Self {
             tools: registry.tools.iter().map(|tool| tool.spec().name.clone()).collect(),
-            commands: registry.commands.iter().map(|command| command.name().to_owned()).collect(),
+            commands: commands(false),
+            clashing: commands(true),
             keys: registry.shortcuts.iter().map(|shortcut| shortcut.key().to_owned()).collect(),
             says: says.into_iter().filter(|(says, _)| *says).map(|(_, word)| word).collect(),
         }
@@ -96,12 +104,22 @@ impl Brings {
                 parts.push(format!("{what} {}", names.join(", ")));
             }
         }
+        if !self.clashing.is_empty() {
+            let names: Vec<String> = self.clashing.iter().map(|name| format!("/{name}")).collect();
+            parts.push(format!("not used, because mica has one of this name: {}", names.join(", ")));
+        }
         parts.join("; ")
     }
 
     /// For programs.
     pub fn value(&self) -> Value {
-        json!({ "tools": self.tools, "commands": self.commands, "keys": self.keys, "says": self.says })
+        json!({
+            "tools": self.tools,
+            "commands": self.commands,
+            "clashing": self.clashing,
+            "keys": self.keys,
+            "says": self.says,
+        })
     }
 }
 
@@ -203,7 +221,8 @@ pub fn text(rows: &[Row]) -> String {
             let granted: Vec<&str> =
                 row.asks.iter().filter(|one| !row.missing.contains(one)).map(String::as_str).collect();
             let granted = if granted.is_empty() { "nothing".to_owned() } else { granted.join(", ") };
-            let allow = if row.missing.is_empty() {
+            // What a project's asks for is allowed with the trust in it.
+            let allow = if row.missing.is_empty() || row.whose != Whose::User {
                 String::new()
             } else {
                 format!("; `mica ext allow {name}` allows the rest")

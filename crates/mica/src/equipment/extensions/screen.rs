@@ -21,6 +21,11 @@ pub trait Screen: Send + Sync {
         let _ = (by, key, text);
     }
 
+    /// Takes away what an extension shows, or what all of them do: nobody is there who would.
+    fn clear(&self, by: Option<&str>) {
+        let _ = by;
+    }
+
     /// An extension asks something; whoever answers names the id.
     fn asks(&self, by: &str, kind: &str, inquiry: &Inquiry) {
         let _ = (by, kind, inquiry);
@@ -58,6 +63,15 @@ impl Statuses {
         }
     }
 
+    /// Takes away those of an extension, or all, and tells which.
+    fn clear(&self, by: Option<&str>) -> Vec<(String, String)> {
+        let mut all = self.all();
+        let gone: Vec<(String, String)> =
+            all.keys().filter(|(whose, _)| by.is_none_or(|by| by == whose)).cloned().collect();
+        gone.iter().for_each(|at| drop(all.remove(at)));
+        gone
+    }
+
     fn line(&self) -> Option<String> {
         let all = self.all();
         (!all.is_empty()).then(|| all.values().cloned().collect::<Vec<_>>().join(" · "))
@@ -79,12 +93,20 @@ impl Terminal {
 
 impl Screen for Terminal {
     fn notify(&self, by: &str, text: &str, severity: Severity) {
-        let mark = if severity == Severity::Info { "…" } else { "✗" };
+        let mark = match severity {
+            Severity::Info => "…",
+            Severity::Warn => "!",
+            Severity::Error => "✗",
+        };
         self.printer.aside(mark, &format!("{by}: {}", plain(text)));
     }
 
     fn status(&self, by: &str, key: &str, text: Option<&str>) {
         self.statuses.set(by, key, text);
+    }
+
+    fn clear(&self, by: Option<&str>) {
+        self.statuses.clear(by);
     }
 
     fn status_line(&self) -> Option<String> {
@@ -95,12 +117,13 @@ impl Screen for Terminal {
 /// A program at the other end of a pipe.
 pub struct Pipe {
     out: Arc<JsonLines>,
+    statuses: Statuses,
 }
 
 impl Pipe {
     /// Writes lines to this.
     pub fn new(out: &Arc<JsonLines>) -> Self {
-        Self { out: Arc::clone(out) }
+        Self { out: Arc::clone(out), statuses: Statuses::default() }
     }
 
     fn line(&self, ui: &Value) {
@@ -114,7 +137,14 @@ impl Screen for Pipe {
     }
 
     fn status(&self, by: &str, key: &str, text: Option<&str>) {
+        self.statuses.set(by, key, text);
         self.line(&json!({ "type": "status", "extension": by, "key": key, "text": text }));
+    }
+
+    fn clear(&self, by: Option<&str>) {
+        for (by, key) in self.statuses.clear(by) {
+            self.line(&json!({ "type": "status", "extension": by, "key": key, "text": null }));
+        }
     }
 
     fn asks(&self, by: &str, kind: &str, inquiry: &Inquiry) {
@@ -136,3 +166,6 @@ impl Screen for Errors {
         eprintln!("mica: {by}: {}", plain(text));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! What extensions keep for longer than a session, and what they print: files of this program, one of each for each
 //! extension, both with an end.
+//!
+//! Promise: both are for their owner alone. What extensions keep may be a token, and what they print anything.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -71,7 +73,7 @@ impl Store {
                 text.len()
             ));
         }
-        replace(&self.kept_file(name), text.as_bytes())
+        written(&self.kept_file(name), text.as_bytes(), Readers::Owner)
     }
 
     /// Adds a line to the log of an extension. A log that cannot be written is no reason to stop.
@@ -81,26 +83,59 @@ impl Store {
         let path = self.log_file(name);
         let _ = std::fs::create_dir_all(&self.folder);
         let line: String = line.chars().take(LINE).collect();
-        let Ok(mut file) = std::fs::OpenOptions::new().create(true).append(true).open(&path) else { return };
+        let mut options = std::fs::OpenOptions::new();
+        options.create(true).append(true);
+        Readers::Owner.only(&mut options);
+        let Ok(mut file) = options.open(&path) else { return };
         let _ = writeln!(file, "{time} {mark}{}", line.trim_end());
         if file.metadata().is_ok_and(|facts| facts.len() > LOG as u64) {
             let text = std::fs::read_to_string(&path).unwrap_or_default();
             let half = text.floor_char_boundary(text.len().saturating_sub(LOG / 2));
             let newer =
                 text.get(half..).and_then(|rest| rest.split_once('\n')).map_or("", |(_, newer)| newer);
-            let _ = replace(&path, newer.as_bytes());
+            let _ = written(&path, newer.as_bytes(), Readers::Owner);
         }
     }
 }
 
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Readers {
+    Owner,
+    Usual,
+}
+
+impl Readers {
+    fn only(self, options: &mut std::fs::OpenOptions) {
+        #[cfg(unix)]
+        if self == Self::Owner {
+            std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+        }
+        #[cfg(not(unix))]
+        let _ = options;
+    }
+}
+
 /// Writes a file whole, or not at all.
-#[allow(clippy::disallowed_methods, reason = "the files of extensions are this module's own")]
+///
+/// # Errors
+/// In words.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    written(path, bytes, Readers::Usual)
+}
+
+#[allow(clippy::disallowed_methods, reason = "the files of extensions are this module's own")]
+fn written(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
     let beside = path.with_extension(format!("{}.tmp", std::process::id()));
-    std::fs::write(&beside, bytes).map_err(failed)?;
+    // One that a program left behind would keep its readers.
+    let _ = std::fs::remove_file(&beside);
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    readers.only(&mut options);
+    options.open(&beside).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
     std::fs::rename(&beside, path).map_err(failed)
 }
 

@@ -24,7 +24,7 @@ use mica_session::Kind;
 use mica_session::entry::Body;
 use mica_tools::person::{Answer, Choice as Option_, Question};
 use mica_tools::web::{Web, WebRequest};
-use mica_tools::{Inquiry, Person, Reply};
+use mica_tools::{Inquiry, Person, Redaction, Reply};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -60,6 +60,8 @@ pub struct Around {
     pub web: Option<Web>,
     /// Files of extensions.
     pub store: Store,
+    /// What takes values of secrets out of what they tell a model.
+    pub redaction: Redaction,
     /// What they change about requests and calls.
     pub steering: Arc<Steering>,
     /// The agent, once it is there.
@@ -102,6 +104,7 @@ impl Around {
     pub fn new(given: Given) -> Self {
         let Given { folder, screen, person, keeper, commands, web, store } = given;
         Self {
+            redaction: Redaction::new(&folder),
             folder,
             screen,
             person,
@@ -306,6 +309,10 @@ impl World for Around {
         self.screen.status(by, key, text);
     }
 
+    fn stopped(&self, by: &str) {
+        self.screen.clear(Some(by));
+    }
+
     fn send_message(&self, by: &str, message: Outgoing) -> Result<(), Refusal> {
         use mica_ext::world::{Deliver, Voice};
         if message.display {
@@ -315,17 +322,15 @@ impl World for Around {
                 }
             }
         }
-        let content: Vec<Content> = match message.voice {
-            Voice::User => message.content,
-            Voice::Extension => {
-                let kind = message.custom_type.as_deref();
-                let said = |content: Content| match content {
-                    Content::Text { text } => Content::text(fenced(by, kind, &text)),
-                    image @ Content::Image(_) => image,
-                };
-                message.content.into_iter().map(said).collect()
+        let kind = message.custom_type.as_deref();
+        let said = |content: Content| match content {
+            Content::Text { text } => {
+                let text = self.redaction.clean_now(text);
+                Content::text(if message.voice == Voice::User { text } else { fenced(by, kind, &text) })
             }
+            image @ Content::Image(_) => image,
         };
+        let content: Vec<Content> = message.content.into_iter().map(said).collect();
         let idle = self.idle.load(Ordering::SeqCst);
         let full = |_| Refusal::failed("too many messages wait already");
         let user = || mica_ai::User { id: mica_ai::id::MessageId::fresh(), content: content.clone() };

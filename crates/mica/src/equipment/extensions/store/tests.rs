@@ -43,3 +43,21 @@ fn a_log_keeps_its_newest_lines_whole() {
     }
     assert!(text.lines().last().unwrap().starts_with(&format!("{} ", lines - 1)));
 }
+
+#[cfg(unix)]
+#[test]
+fn what_is_kept_and_printed_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path().join("extensions"));
+    let mode = |path: PathBuf| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    store.keep("a", "token", Some(json!("x"))).unwrap();
+    assert_eq!(mode(store.kept_file("a")), 0o600);
+    store.log("a", "now", "", "x");
+    assert_eq!(mode(store.log_file("a")), 0o600);
+    // Also when its older half has gone.
+    for _ in 0..=LOG / LINE {
+        store.log("a", "now", "", &"y".repeat(LINE));
+    }
+    assert_eq!(mode(store.log_file("a")), 0o600);
+}
