@@ -18,6 +18,7 @@ use crate::cli::{Cli, Form};
 use crate::config::Config;
 use crate::equipment::mcp as here;
 use crate::exit::Exit;
+use crate::render::question::plain_lines;
 use crate::surroundings::Surroundings;
 
 /// Does what was typed.
@@ -93,7 +94,8 @@ pub async fn run(command: &McpCommand, cli: &Cli, surroundings: &Surroundings) -
             if text.is_empty() {
                 println!("{name} was not started yet");
             } else {
-                print!("{text}");
+                // What a program printed is no command to this terminal.
+                println!("{}", plain_lines(text.trim_end()));
             }
             Ok(Exit::Done)
         }
