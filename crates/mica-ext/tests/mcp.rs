@@ -109,9 +109,13 @@ async fn a_server_that_cannot_begin_is_told_with_its_reason_and_left_alone_for_l
         told.starts_with("the MCP server \"s\" broke 9 times in a row; it is started again in 5 s"),
         "{told}"
     );
-    // The model is told that it is not there.
+    // The model is told that it is not there, and so is whoever can mend it, once.
+    let (tell, told) = std::sync::mpsc::channel();
+    servers.tell_to(move |text| tell.send(text).unwrap());
     let sections = servers.sections();
-    assert_eq!(sections[0].text.as_deref(), Some(&*format!("It cannot be used now: {reason}")));
+    assert_eq!(sections[0].text, Some(reason.replacen("the", "The", 1)));
+    servers.sections();
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), [reason]);
     let missing = stage.servers(json!({ "m": { "command": "/no/such/program" } }));
     let error = missing.get("m").unwrap().look().await.unwrap_err().to_string();
     assert_eq!(

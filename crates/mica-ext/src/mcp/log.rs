@@ -180,6 +180,12 @@ mod tests {
         let text = log.read().unwrap();
         assert!(text.len() as u64 <= MOST && text.len() as u64 > MOST / 4, "{}", text.len());
         assert!(text.starts_with("line ") && text.ends_with("— it ended\n"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = fs::metadata(folder.path().join("logs/x.log")).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "also when the older half went");
+        }
         let last = log.last().unwrap();
         assert!(last.starts_with("line 9997 ") && last.contains(" / line 9999 "), "{last}");
         log.begins();

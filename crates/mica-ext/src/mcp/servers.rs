@@ -3,10 +3,10 @@
 //! Promises: what is sent with every request is chosen once, from what is known when the session begins; everything else
 //! stands on a shelf, and what stands there is told at the end of the conversation, never silently.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -66,7 +66,11 @@ pub(super) struct Inner {
     state: Mutex<State>,
     begun: AtomicBool,
     patience: Duration,
+    teller: OnceLock<Teller>,
 }
+
+/// Tells people something.
+type Teller = Box<dyn Fn(String) + Send + Sync>;
 
 /// A tool that is sent with every request, as it was when the session began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,6 +94,8 @@ struct State {
     sent: Arc<BTreeMap<String, SentTool>>,
     /// All tools there are now.
     index: Arc<Index>,
+    /// What people were told.
+    told: BTreeSet<String>,
     /// The count of news that the index has.
     synced: Option<u64>,
     /// What the model was told last; nothing before the first time.
@@ -129,6 +135,7 @@ impl Servers {
             state: Mutex::default(),
             begun: AtomicBool::new(false),
             patience,
+            teller: OnceLock::new(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -302,9 +309,27 @@ impl Servers {
         self.sync();
     }
 
+    /// Sets who tells people that a server cannot be used. The first one counts.
+    pub fn tell_to(&self, teller: impl Fn(String) + Send + Sync + 'static) {
+        let _ = self.inner.teller.set(Box::new(teller));
+    }
+
+    /// Tells people of servers that cannot be used: the model is told, and they are who can mend it. Each reason once.
+    fn complain(&self) {
+        let Some(teller) = self.inner.teller.get() else { return };
+        for server in self.iter() {
+            if let Standing::Paused(reason) = server.standing()
+                && self.inner.state().told.insert(reason.clone())
+            {
+                teller(line(&reason, 300));
+            }
+        }
+    }
+
     /// What the model is told of them, at the end of the conversation: a section for each server.
     pub fn sections(&self) -> Vec<Rendered> {
         self.sync();
+        self.complain();
         let sections = self.rendered();
         self.inner.state().heard = Some(sections.clone());
         sections.into_iter().map(|(id, text)| Rendered::turn(id, text)).collect()
@@ -314,6 +339,7 @@ impl Servers {
     /// is told anyway.
     pub(super) fn unheard(&self) -> Option<String> {
         self.sync();
+        self.complain();
         let now = self.rendered();
         let state = self.inner.state();
         let heard = state.heard.as_ref()?;
@@ -406,7 +432,10 @@ fn told(
     let name = line(&server.config().name, 60);
     let Some(known) = server.known() else {
         return match server.standing() {
-            Standing::Paused(reason) => Some(format!("It cannot be used now: {}", line(&reason, 300))),
+            Standing::Paused(reason) => {
+                let reason = line(&reason, 300);
+                Some(reason.strip_prefix("the ").map_or(reason.clone(), |rest| format!("The {rest}")))
+            }
             _ => None,
         };
     };

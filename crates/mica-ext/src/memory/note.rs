@@ -94,4 +94,23 @@ mod tests {
             assert!(error.contains(says), "{words:?}: {error}");
         }
     }
+
+    #[test]
+    fn letters_that_nobody_sees_are_no_part_of_a_note() {
+        for letter in [
+            '\u{ad}',
+            '\u{61c}',
+            '\u{200b}',
+            '\u{2028}',
+            '\u{202e}',
+            '\u{fe00}',
+            '\u{feff}',
+            '\u{e0041}',
+            '\u{e0100}',
+        ] {
+            let refused = checked(&format!("tests{letter} first")).map_err(|error| error.to_string());
+            assert!(refused.is_err_and(|error| error.contains("nobody can see")), "{letter:?}");
+        }
+        assert_eq!(checked("größer\tals 3").unwrap(), "größer als 3");
+    }
 }
