@@ -82,6 +82,8 @@ pub enum Point {
     AfterCall,
     /// [`Hooks::steering`]
     Steering,
+    /// [`Hooks::asides`]
+    Asides,
     /// [`Hooks::follow_up`]
     FollowUp,
     /// [`Hooks::record`]
@@ -93,8 +95,8 @@ pub enum Point {
 /// Contract: a hook that panics or takes too long means no: a call at `gate` is denied, what a call gave is withheld
 /// when `after_tool` or `after_failure` does not finish, nobody has answered when `approve` breaks, nothing is remembered when `remember`
 /// does, and every other hook ends the run with [`RunError`]. `gate`, `after_tool`, `after_failure` and `after_call` have
-/// [`deadline`](Hooks::deadline), in which the time of people does not count ([`Patience`](crate::Patience)); `follow_up` has the same time; `remember`, `steering` and
-/// `record` have 30 seconds; `before_turn`, `transform`, `on_failure` and `approve` wait for models and people and have no clock, but are dropped when the run is aborted (`approve` also
+/// [`deadline`](Hooks::deadline), in which the time of people does not count ([`Patience`](crate::Patience)); `follow_up` has the same time; `remember`, `steering`,
+/// `asides` and `record` have 30 seconds; `before_turn`, `transform`, `on_failure` and `approve` wait for models and people and have no clock, but are dropped when the run is aborted (`approve` also
 /// when it is interrupted), so they change the conversation only once what they waited for is there.
 ///
 /// All hooks are called from the run's own task, one at a time, but for `after_tool` and its kin: calls that run side by side
@@ -193,6 +195,12 @@ pub trait Hooks: Send + Sync {
         Vec::new()
     }
 
+    /// What goes with the results of calls, when the model is asked on with them anyway. It is not asked because of these,
+    /// and they are not wanted where somebody says something: what is worth a request of its own is for `steering`.
+    async fn asides(&self) -> Vec<Message> {
+        Vec::new()
+    }
+
     /// Messages that wait for the run to be done otherwise.
     async fn follow_up(&self) -> Vec<Message> {
         Vec::new()
@@ -231,7 +239,7 @@ impl Hooks for NoHooks {
 /// be remembered. Where several ask, only what would answer all of them may be remembered. When one changes
 /// the arguments, those before it judge again: nothing runs with arguments that a gate has not seen, and when they
 /// change them back and forth the call is denied. `approve`, `left`: the first that answers. `remember`: all, also when one
-/// fails. `on_failure`: the first that did something. `steering`, `follow_up`: all together.
+/// fails. `on_failure`: the first that did something. `steering`, `asides`, `follow_up`: all together.
 #[derive(Clone, Default)]
 pub struct HookStack {
     hooks: Vec<Arc<dyn Hooks>>,
@@ -373,6 +381,14 @@ impl Hooks for HookStack {
         let mut messages = Vec::new();
         for hooks in self.at(Point::Steering) {
             messages.extend(hooks.steering().await);
+        }
+        messages
+    }
+
+    async fn asides(&self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        for hooks in self.at(Point::Asides) {
+            messages.extend(hooks.asides().await);
         }
         messages
     }

@@ -150,6 +150,7 @@ impl Run<'_> {
                     Turn::Done => return Ok(None),
                     Turn::More | Turn::Over(_) => {}
                 }
+                joining = guard::soon("asides", async { self.hooks.asides().await }).await?;
             }
             ended = self.turn(std::mem::take(&mut joining), &cut).await?;
         }

@@ -172,3 +172,24 @@ async fn what_a_call_came_to_and_what_is_sent_can_be_changed() {
     assert_eq!(*windows.0.lock().unwrap(), [(1, 2), (3, 4)]);
     assert_eq!(run(Arc::new(Swaps), true, None).await.0, "not failed");
 }
+
+/// Always has something to add.
+struct Adds;
+
+#[async_trait]
+impl Hooks for Adds {
+    async fn asides(&self) -> Vec<Message> {
+        vec![User::text("By the way.").into()]
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_aside_goes_with_results_and_is_never_asked_about_by_itself() {
+    let (_, model) = run(Arc::new(HookStack::new(vec![Arc::new(Adds)])), false, None).await;
+    let requests = model.requests();
+    let asides = |request: &mica_ai::Request| {
+        request.messages.iter().filter(|message| format!("{message:?}").contains("By the way.")).count()
+    };
+    // Not with the prompt, once with the result, and no third request behind the answer.
+    assert_eq!(requests.iter().map(|request| asides(request)).collect::<Vec<_>>(), [0, 1]);
+}

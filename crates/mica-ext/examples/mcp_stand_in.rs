@@ -44,6 +44,11 @@ fn main() -> ExitCode {
     if let Some(wait) = number("slow") {
         std::thread::sleep(Duration::from_millis(wait));
     }
+    if let Some(path) = words.iter().find_map(|other| other.strip_prefix("until=")) {
+        while !std::path::Path::new(path).exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
     let mut stand_in =
         StandIn { second: has("second"), words: words.clone(), lists: 0, pending: None, next: 1000 };
     for line in std::io::stdin().lock().lines() {
@@ -260,7 +265,7 @@ impl StandIn {
                 self.text(id, "worked");
             }
             // Never answered.
-            "never" => {}
+            "never" => eprintln!("it was asked for what never comes"),
             other => Self::error(id, -32602, &format!("there is no tool {other}")),
         }
     }

@@ -101,7 +101,7 @@ struct Inner {
 }
 
 /// What the notes were at some time.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// The user's.
     pub global: Option<String>,

@@ -5,6 +5,7 @@
 //! files together, and is not read any more when one of them changed. No skill gives itself a permission: what its file
 //! says under `allowed-tools` is shown, and asked about like everything else.
 
+mod began;
 pub mod command;
 pub mod fence;
 pub mod files;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 use mica_tools::Digest;
 
+pub use began::Began;
 pub use command::UseSkill;
 pub use find::{Found, LeftOut, Root};
 pub use load::LoadSkill;
@@ -117,6 +119,13 @@ impl Skills {
                 names().collect::<Vec<_>>().join(", ")
             ),
         })
+    }
+
+    /// Those of them that a session began with. The rest came since.
+    #[must_use]
+    pub fn of_session(&self, began: &Began) -> Self {
+        let theirs = self.iter().filter(|skill| began.has(skill));
+        Self { by_name: Arc::new(theirs.map(|skill| (skill.name.clone(), skill.clone())).collect()) }
     }
 
     /// What the prompt says of them. `None` when a model can load none.

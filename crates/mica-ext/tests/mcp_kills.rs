@@ -77,7 +77,7 @@ async fn a_thousand_kills_leave_no_process_and_no_stuck_call() {
             tokio::time::sleep(Duration::from_micros(dice.below(30_000))).await;
             let text = std::fs::read_to_string(&pids).unwrap_or_default();
             let Some(pid) = text.lines().last().and_then(|line| line.parse::<i32>().ok()) else { continue };
-            if kill(pid) {
+            if kill(pid, &mark) {
                 done += 1;
             }
         }
@@ -86,7 +86,7 @@ async fn a_thousand_kills_leave_no_process_and_no_stuck_call() {
         while answered.load(Ordering::SeqCst) < usize::MAX {
             let text = std::fs::read_to_string(&pids).unwrap_or_default();
             for pid in text.lines().rev().take(3).filter_map(|line| line.parse::<i32>().ok()) {
-                kill(pid);
+                kill(pid, &mark);
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -106,10 +106,10 @@ async fn a_thousand_kills_leave_no_process_and_no_stuck_call() {
     assert_eq!(children, Vec::<i32>::new(), "what the servers had started");
 }
 
-/// Ends a process, if it is a server of ours that is alive. Pids are used again.
-fn kill(pid: i32) -> bool {
+/// Ends a process, if it is a server of this test that is alive. Pids are used again, and others have servers, too.
+fn kill(pid: i32, mark: &str) -> bool {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    if !String::from_utf8_lossy(&line).contains("mcp_stand_in") {
+    if !String::from_utf8_lossy(&line).contains(mark) {
         return false;
     }
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

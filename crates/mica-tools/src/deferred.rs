@@ -10,8 +10,9 @@ mod load;
 mod shelf;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mica_agent::{Tool, ToolSpec};
 use mica_ai::arguments::Arguments;
@@ -37,6 +38,14 @@ pub struct Deferred {
     tools: Arc<[Arc<dyn Tool>]>,
     /// Where others may come to stand while the session lives.
     shelves: Arc<[Shelf]>,
+    /// All of them as they were when they were last put together.
+    joined: Arc<Mutex<Option<Joined>>>,
+}
+
+/// What stood on the shelves, and what that came to with the others.
+struct Joined {
+    shelves: Vec<Arc<[Arc<dyn Tool>]>>,
+    all: Arc<[Arc<dyn Tool>]>,
 }
 
 impl Deferred {
@@ -44,7 +53,7 @@ impl Deferred {
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         let by_name: std::collections::BTreeMap<String, Arc<dyn Tool>> =
             tools.into_iter().map(|tool| (tool.spec().name.clone(), tool)).collect();
-        Self { tools: by_name.into_values().collect(), shelves: Arc::default() }
+        Self { tools: by_name.into_values().collect(), ..Self::default() }
     }
 
     /// With tools that come and go while the session lives. Whoever puts them on a shelf tells the model of them, at the end
@@ -52,6 +61,7 @@ impl Deferred {
     #[must_use]
     pub fn growing(mut self, shelves: Vec<Shelf>) -> Self {
         self.shelves = shelves.into();
+        self.joined = Arc::default();
         self
     }
 
@@ -94,15 +104,24 @@ impl Deferred {
         if self.shelves.is_empty() {
             return Arc::clone(&self.tools);
         }
+        let shelves: Vec<_> = self.shelves.iter().map(Shelf::tools).collect();
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        // It is asked for with every call and every turn, and shelves seldom change.
+        if let Some(joined) = &*joined
+            && joined.shelves.iter().zip(&shelves).all(|(one, other)| Arc::ptr_eq(one, other))
+        {
+            return Arc::clone(&joined.all);
+        }
         let mut now = self.tools.to_vec();
-        for shelf in &*self.shelves {
-            for tool in &*shelf.tools() {
-                if !now.iter().any(|other| other.spec().name == tool.spec().name) {
-                    now.push(Arc::clone(tool));
-                }
+        let mut names: HashSet<&str> = self.tools.iter().map(|tool| tool.spec().name.as_str()).collect();
+        for tool in shelves.iter().flat_map(|shelf| shelf.iter()) {
+            if names.insert(&tool.spec().name) {
+                now.push(Arc::clone(tool));
             }
         }
-        now.into()
+        let all: Arc<[Arc<dyn Tool>]> = now.into();
+        *joined = Some(Joined { all: Arc::clone(&all), shelves });
+        all
     }
 
     fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {

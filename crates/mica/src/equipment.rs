@@ -1,5 +1,6 @@
 //! What an agent can do besides what its pack brings: each part gives tools, and has a say about their calls.
 
+pub mod begun;
 pub mod extensions;
 pub mod hooks;
 pub mod mcp;
@@ -34,6 +35,7 @@ use crate::config::Values;
 use crate::docs;
 use crate::keeping::Keeper;
 use crate::surroundings::Surroundings;
+use begun::Begun;
 use memory::Remembered;
 use people::People;
 use skills::Knowhow;
@@ -125,6 +127,8 @@ pub struct Outfit<'a> {
     pub knowhow: &'a Knowhow,
     /// What was remembered in earlier sessions.
     pub remembered: &'a Remembered,
+    /// What the session was begun with, when it goes on.
+    pub begun: Option<&'a Begun>,
     /// Where logs go.
     pub logs: Arc<SpillFolder>,
     /// What time it is.

@@ -109,9 +109,12 @@ impl Keeper {
 
     /// Keeps a setting before the next thing that is said. One of its kind that waits already gives way.
     pub fn before_next(&self, setting: Body) {
-        let kind = std::mem::discriminant(&setting);
+        let is_same = |waiting: &Body| match (waiting, &setting) {
+            (Body::Custom { custom: one, .. }, Body::Custom { custom: other, .. }) => one == other,
+            (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
+        };
         let mut inner = self.inner();
-        inner.before.retain(|waiting| std::mem::discriminant(waiting) != kind);
+        inner.before.retain(|waiting| !is_same(waiting));
         inner.before.push(setting);
     }
 

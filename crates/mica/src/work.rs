@@ -32,6 +32,7 @@ use crate::assembly::{self, Own, Shared};
 use crate::cli::RunFlags;
 use crate::commands::{rules as shell_rules, sessions, undo};
 use crate::config::{Values, project};
+use crate::equipment::begun::Begun;
 use crate::equipment::extensions::added::Added;
 use crate::equipment::extensions::screen::Screen;
 use crate::equipment::extensions::store::Store;
@@ -152,11 +153,12 @@ impl Work {
         if let Some(plans) = &plans {
             workspace = workspace.with_writable(plans)?;
         }
-        let knowhow = Knowhow::find(values, surroundings, &mut notices);
+        let begun = keeper.as_ref().and_then(Begun::of);
+        let knowhow = Knowhow::find(values, surroundings, &mut notices).going_on(begun.as_ref());
         for folder in knowhow.folders() {
             workspace = workspace.with_readable(folder)?;
         }
-        let remembered = Remembered::find(values, surroundings, &mut notices);
+        let remembered = Remembered::find(values, surroundings, &mut notices).going_on(begun.as_ref());
         let since = keeper.as_ref().map_or_else(jiff::Timestamp::now, Keeper::last_spoken);
         let checkpoints = Arc::new(Checkpoints::new(undo::store(&values.undo, surroundings)?));
         workspace = workspace.with_journal(Arc::clone(&checkpoints) as Arc<dyn mica_tools::Journal>);
@@ -179,10 +181,16 @@ impl Work {
             people: &people,
             knowhow: &knowhow,
             remembered: &remembered,
+            begun: begun.as_ref(),
             logs,
             clock: Arc::clone(&clock),
         };
         let mut equipment = Equipment::find(&outfit, &mut notices)?;
+        if let (Some(keeper), None) = (&keeper, &begun) {
+            let mcp = Some(equipment.mcp.kept()).filter(|_| !equipment.mcp.is_empty());
+            let (memory, skills) = (remembered.began().clone(), knowhow.began().clone());
+            Begun { mcp, memory, skills }.keep(keeper)?;
+        }
         let mi = Mi::find(&outfit, &mut equipment)?;
         let words = Words::find(surroundings, &mut notices).with(knowhow.index(), remembered.section());
         let makes = Makes::find(workspace.clone(), mi, values, surroundings)?.told(words, knowhow.is_mi);
@@ -226,6 +234,8 @@ impl Work {
         let loading = Arc::new(Loading::new(around, shelf, factories));
         let told = loading.extensions.clone();
         hooks_tell.tell_to(move |text| told.notice(hooks::NAME, text));
+        let told = loading.extensions.clone();
+        servers.tell_to(move |text| told.notice("mcp", text));
         let added = Arc::<Added>::default();
         let shared = Shared {
             mode: mode.clone(),

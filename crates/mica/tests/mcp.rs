@@ -118,6 +118,89 @@ async fn a_first_session_hears_of_tools_at_the_tail_and_the_next_has_them_from_t
     assert_eq!(lines(&pids), 1, "nothing was started");
 }
 
+/// What a provider caches of a request before anything that was said: the tools, and what stands before the conversation.
+fn beginning(request: &Value) -> (Value, Vec<Value>) {
+    let messages = request["messages"].as_array().unwrap();
+    let system = messages.iter().take_while(|message| message["role"] == "system").cloned().collect();
+    (request["tools"].clone(), system)
+}
+
+#[tokio::test]
+async fn a_session_that_goes_on_begins_as_it_began() {
+    let scenario = Scenario::new();
+    let scenario = (0..4).fold(scenario, |scenario, _| scenario.turn(Turn::new().text("Yes.")));
+    let stage = stage(scenario).await;
+    let asked = |arguments: &'static [&'static str]| {
+        let stage = &stage;
+        async move {
+            let ran = stage.ask(arguments).await;
+            assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+            bodies(stage).last().unwrap().clone()
+        }
+    };
+    stage.does(&["memory", "add", "--scope", "global", "--section", "preferences", "short answers"]).await;
+    let first = asked(&["-p", "one"]).await;
+    let (tools, system) = beginning(&first);
+    assert!(!system.is_empty() && Value::Array(system.clone()).to_string().contains("short answers"));
+    assert!(!tools.to_string().contains("mcp__deep__answer"));
+
+    // By now the server is known, something was remembered, and there is another skill.
+    stage.does(&["memory", "add", "--scope", "global", "--section", "context", "the moon is full"]).await;
+    let skill = stage.folder.path().join("home/config/skills/tides");
+    std::fs::create_dir_all(&skill).unwrap();
+    std::fs::write(skill.join("SKILL.md"), "---\nname: tides\ndescription: About the sea.\n---\nLook up.\n")
+        .unwrap();
+    let second = asked(&["-p", "two", "--continue"]).await;
+    assert_eq!(beginning(&second), (tools.clone(), system.clone()));
+    let said = second["messages"].as_array().unwrap().last().unwrap().to_string();
+    assert!(said.contains("the moon is full") && said.contains("tides: About the sea."), "{said}");
+
+    // A session that begins now has all of it from the start, and keeps it when it is gone.
+    let third = asked(&["-p", "three"]).await;
+    let (tools, system) = beginning(&third);
+    let all = Value::Array(system.clone()).to_string();
+    assert!(all.contains("the moon is full") && all.contains("tides: About the sea."), "{all}");
+    assert!(tools.to_string().contains("mcp__deep__answer"));
+    configure(&stage, &json!({ "servers": {} }));
+    std::fs::remove_dir_all(&skill).unwrap();
+    stage.does(&["memory", "forget", "--scope", "global", "the moon is full"]).await;
+    let fourth = asked(&["-p", "four", "--continue"]).await;
+    assert_eq!(beginning(&fourth), (tools, system));
+    let said = fourth["messages"].as_array().unwrap().last().unwrap().to_string();
+    for told in ["The MCP server deep is not used any more", "no longer there", "tides: is there no longer"] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn trust_in_a_server_is_in_this_project_and_in_what_it_starts() {
+    let stage = Stage::new(Scenario::new()).await;
+    let (here, other) = (stage.project(), stage.folder.path().join("other"));
+    std::fs::create_dir(&other).unwrap();
+    let file =
+        json!({ "mcpServers": { "own": { "command": "/bin/sh", "args": ["server.sh"] } } }).to_string();
+    for folder in [&here, &other] {
+        std::fs::write(folder.join(".mcp.json"), &file).unwrap();
+        std::fs::write(folder.join("server.sh"), SERVER).unwrap();
+    }
+    stage.does(&["trust"]).await;
+    let unused = ".mcp.json is not used, because it is not trusted";
+    let listed = |folder: PathBuf| {
+        let stage = &stage;
+        async move {
+            let ran = stage.mica(&["-C", &folder.display().to_string(), "mcp", "list"]).await;
+            format!("{}{}", ran.out, ran.err)
+        }
+    };
+    assert!(!listed(here.clone()).await.contains(unused));
+    // The same bytes elsewhere start something else.
+    let told = listed(other).await;
+    assert!(told.contains(unused), "{told}");
+    std::fs::write(here.join("server.sh"), "touch owned\n").unwrap();
+    let told = listed(here).await;
+    assert!(told.contains(unused), "{told}");
+}
+
 #[tokio::test]
 async fn a_tool_of_a_server_is_asked_about_and_modes_refuse_it() {
     let calls = |stage: &Stage| lines(&stage.folder.path().join("pids.calls"));
@@ -355,30 +438,52 @@ async fn real_servers_over_standard_streams() {
     assert!(tools.contains("mcp__everything__echo"), "{tools}");
 }
 
+/// A server that ends with the test, however that ends.
+struct Node(std::process::Child);
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Node {
+    /// It takes the number of a port and cannot be given one that is held, so somebody else may have it by then: then it ends,
+    /// and another number is tried.
+    async fn listening(script: &Path) -> (Self, u16) {
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let node = std::process::Command::new("node")
+                .arg(script)
+                .arg("streamableHttp")
+                .env("PORT", port.to_string())
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null())
+                .spawn();
+            let mut node = Self(node.unwrap());
+            while node.0.try_wait().unwrap().is_none() {
+                assert!(Instant::now() < until, "the server does not listen");
+                if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                    return (node, port);
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_real_server_over_http() {
     let Some(folder) = real() else { return };
     let script = folder.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut node = std::process::Command::new("node")
-        .arg(script)
-        .arg("streamableHttp")
-        .env("PORT", port.to_string())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let until = Instant::now() + Duration::from_secs(30);
-    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(Instant::now() < until, "the server does not listen");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let (node, port) = Node::listening(&script).await;
     let stage = Stage::new(Scenario::new()).await;
     stage.does(&["mcp", "add", "web", &format!("http://127.0.0.1:{port}/mcp")]).await;
     let checked = stage.mica(&["mcp", "list", "--check"]).await;
     let echoed = stage.mica(&["mcp", "call", "web", "echo", r#"{"message":"moon"}"#]).await;
-    node.kill().unwrap();
-    node.wait().unwrap();
+    drop(node);
     assert_eq!(checked.code, Some(0), "{}{}", checked.out, checked.err);
     assert!(checked.out.contains("protocol 2025-11-25 (with a handshake)"), "{}", checked.out);
     assert_eq!(echoed.out, "Echo: moon\n", "{}", echoed.err);

@@ -19,6 +19,9 @@ const FOLDERS: usize = 16;
 /// Folders below each other.
 const DEPTH: usize = 6;
 
+/// What a program is begun with whose folder is named.
+const BEGINS: [&str; 3] = ["package.json", "index.js", "__main__.py"];
+
 /// The variables that stand for the project in commands.
 pub const PROJECT: [&str; 2] = ["MICA_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
 
@@ -57,6 +60,33 @@ pub fn find(hooks: &[Hook], project: &Path, folder: &Path) -> Result<Scripts, St
             return Err(format!("its hooks have more than {FILES} files, which nobody can look through"));
         }
         scripts.insert(below, content(&file)?);
+    }
+    Ok(scripts)
+}
+
+/// The files that words of a command name, as they are now, as far as they are in the project. Of a folder, those that a
+/// program is begun with when its folder is named.
+///
+/// # Errors
+/// As [`find`].
+pub fn of_words<'a>(
+    words: impl Iterator<Item = &'a str>,
+    from: &Path,
+    project: &Path,
+) -> Result<Scripts, String> {
+    let mut scripts = Scripts::new();
+    for word in words {
+        // `--flag=./file` names one, too.
+        let value = word.split_once('=').map(|(_, value)| value);
+        for word in [Some(word), value].into_iter().flatten() {
+            let begins = BEGINS.iter().map(|name| format!("{word}/{name}"));
+            for file in [word.to_owned()].into_iter().chain(begins) {
+                if let Some(file) = named(&file, from, project) {
+                    let below = file.strip_prefix(project).unwrap_or(&file).to_owned();
+                    scripts.insert(below, content(&file)?);
+                }
+            }
+        }
     }
     Ok(scripts)
 }

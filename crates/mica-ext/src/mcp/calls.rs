@@ -61,15 +61,15 @@ pub(super) async fn ask(
     request: impl Fn(Option<InputResponses>, Option<String>) -> ClientRequest,
 ) -> Result<ServerResult, McpError> {
     let mut link = linked(server, asker).await?;
-    let until = Instant::now() + server.given().patience.longest_call;
+    let mut until = Instant::now() + server.given().patience.longest_call;
     let (mut answers, mut state) = (None, None);
     for round in 0..ROUNDS {
         let asked = request(answers.clone(), state.clone());
-        let result = match once(server, &link, asker, asked, until).await {
+        let result = match once(server, &link, asker, asked, &mut until).await {
             // Nothing was sent: the server had just gone. What it was asked first can be asked of the next one.
             Err(Failed::Unsent) if round == 0 => {
                 link = linked(server, asker).await?;
-                once(server, &link, asker, request(None, None), until).await
+                once(server, &link, asker, request(None, None), &mut until).await
             }
             done => done,
         };
@@ -85,12 +85,20 @@ pub(super) async fn ask(
                         return Err(server.strange("it wants something and does not say what"));
                     }
                     // It wants to be asked again; it is not asked without a pause.
-                    tokio::time::sleep(std::time::Duration::from_millis(50 << round.min(4))).await;
+                    tokio::select! {
+                        biased;
+                        () = asker.cancel.cancelled() => return Err(McpError::Stopped),
+                        () = link.dead.cancelled() => return Err(died(server, &link)),
+                        () = tokio::time::sleep(std::time::Duration::from_millis(50 << round.min(4))) => {}
+                    }
                 }
                 let mut told = InputResponses::new();
+                let began = Instant::now();
                 for (key, wish) in wishes {
                     told.insert(key, answered(server, &link, asker, wish).await?);
                 }
+                // The time that a person took is not the server's.
+                until += began.elapsed();
                 (answers, state) = ((!told.is_empty()).then_some(told), wants.request_state);
             }
             result => {
@@ -158,13 +166,13 @@ async fn asked(server: &Server, asker: &Asker<'_>, params: ElicitRequestParams) 
     asking::ask(&server.config().name, &call, &*person, asker.cx, &params).await
 }
 
-/// Asks once.
+/// Asks once. What a person takes to answer on the way is added to `until`.
 async fn once(
     server: &Server,
     link: &Arc<Link>,
     asker: &Asker<'_>,
     request: ClientRequest,
-    until: Instant,
+    until: &mut Instant,
 ) -> Result<ServerResult, Failed> {
     let timeout = server.config().timeout;
     let (wishes, mut wished) = mpsc::channel::<Wish>(1);
@@ -184,8 +192,9 @@ async fn once(
         },
     };
     let _following = link.shared.follow(handle.progress_token.clone(), news);
-    let mut deadline = (Instant::now() + timeout).min(until);
+    let mut deadline = (Instant::now() + timeout).min(*until);
     let mut answering: Option<Answering<'_>> = None;
+    let mut asked_at = Instant::now();
     loop {
         let asks = answering.is_some();
         let person = async {
@@ -214,9 +223,11 @@ async fn once(
             () = person => {
                 answering = None;
                 // The time that a person took is not the server's.
-                deadline = Instant::now() + timeout;
+                *until += asked_at.elapsed();
+                deadline = (Instant::now() + timeout).min(*until);
             }
             Some(wish) = wished.recv(), if !asks => {
+                asked_at = Instant::now();
                 answering = Some(Box::pin(async move {
                     let answer = asked(server, asker, wish.params).await;
                     let _ = wish.reply.send(answer);
@@ -224,7 +235,7 @@ async fn once(
             }
             Some(news) = heard.recv() => {
                 asker.progress(news);
-                deadline = (Instant::now() + timeout).min(until);
+                deadline = (Instant::now() + timeout).min(*until);
             }
             () = tokio::time::sleep_until(deadline), if !asks => {
                 withdraw(server, handle, "it took too long").await;

@@ -56,11 +56,14 @@ impl Hooks for McpGate {
 
     async fn gate(&self, gated: &mut Gated<'_>, _: &Context) -> Verdict {
         let tool = gated.spec.name.as_str();
+        if let Some(reason) = self.servers.gone(tool) {
+            return Verdict::Deny { reason, rule: None };
+        }
         let Some(proposals) = self.proposals(tool) else { return Verdict::Pass };
         if let Some((server, known)) = self.servers.find(tool) {
             let config = server.config();
             let looks = self.servers.settings().allow_read_only && only_looks(config, &known);
-            if config.approves(&known.name) || looks {
+            if server.approves(&known) || looks {
                 return Verdict::Allow;
             }
         }
@@ -79,7 +82,8 @@ impl Hooks for McpGate {
         Ok(())
     }
 
-    async fn steering(&self) -> Vec<Message> {
+    /// Never worth a request of its own: a server that keeps changing its lists would keep the model busy with that.
+    async fn asides(&self) -> Vec<Message> {
         match self.servers.unheard() {
             None => Vec::new(),
             Some(note) => vec![User::text(note).into()],

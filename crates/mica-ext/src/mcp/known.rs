@@ -202,19 +202,38 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn save(&self, config: &ServerConfig, known: &Known) -> std::io::Result<()> {
+        self.write(&self.path(config), &serde_json::to_string(known)?)
+    }
+
+    /// What tools that run unasked were when they were first seen of a server that is written down so, by their names.
+    pub(super) fn vouched(&self, config: &ServerConfig) -> BTreeMap<String, String> {
+        let text = fs::read_to_string(self.path(config).with_extension("vouched.json")).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Keeps that.
+    pub(super) fn vouch(
+        &self,
+        config: &ServerConfig,
+        tools: &BTreeMap<String, String>,
+    ) -> std::io::Result<()> {
+        self.write(&self.path(config).with_extension("vouched.json"), &serde_json::to_string(tools)?)
+    }
+
+    fn write(&self, path: &std::path::Path, text: &str) -> std::io::Result<()> {
         fs::create_dir_all(&self.folder)?;
-        let path = self.path(config);
         let written = path.with_extension(format!("{}.new", std::process::id()));
         let mut options = OpenOptions::new();
         options.create(true).truncate(true).write(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&written)?.write_all(serde_json::to_string(known)?.as_bytes())?;
-        fs::rename(&written, &path)
+        options.open(&written)?.write_all(text.as_bytes())?;
+        fs::rename(&written, path)
     }
 
     /// Forgets it.
     pub fn forget(&self, config: &ServerConfig) {
         let _ = fs::remove_file(self.path(config));
+        let _ = fs::remove_file(self.path(config).with_extension("vouched.json"));
     }
 }

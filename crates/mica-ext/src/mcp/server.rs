@@ -3,9 +3,12 @@
 //! Promises: a start belongs to the session and not to whoever wanted it first, so a slow one is not begun again and again;
 //! calls that are under way when a server ends end with it, at once; nothing is left when [`Server::close`] has returned.
 
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use rmcp::model::{PaginatedRequestParams, SubscriptionFilter};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -15,10 +18,12 @@ use tokio_util::task::TaskTracker;
 use super::config::ServerConfig;
 use super::error::McpError;
 use super::given::Given;
-use super::known::{Known, Store};
+use super::known::{Known, KnownTool, Store};
 use super::link::{Link, Making};
 use super::log::Log;
+use super::programs;
 use super::words::line;
+use crate::hooks::scripts::Scripts;
 
 /// Pages of a list. One that never ends is cut.
 const PAGES: usize = 64;
@@ -35,11 +40,15 @@ pub struct Server {
 
 struct Inner {
     config: ServerConfig,
+    /// The files of the project that it is started from, as they were when the session began.
+    programs: Result<Scripts, String>,
     given: Given,
     store: Store,
     log: Log,
     state: Mutex<State>,
     known: Mutex<Seen>,
+    /// What tools that run unasked were when they were first seen, by their names.
+    vouched: Mutex<Option<BTreeMap<String, String>>>,
     /// Counts what is new of all servers.
     news: watch::Sender<u64>,
     life: CancellationToken,
@@ -101,13 +110,20 @@ impl Server {
     /// A server that is not started. `news` is told when its lists are others.
     pub fn new(config: ServerConfig, given: Given, news: watch::Sender<u64>) -> Self {
         let (store, log) = (Store::new(&given.data), Log::new(&given.data, &config.tag));
+        let programs = if programs::matter(&config) {
+            programs::files(&config, &given.root)
+        } else {
+            Ok(Scripts::new())
+        };
         let inner = Inner {
             config,
+            programs,
             given,
             store,
             log,
             state: Mutex::default(),
             known: Mutex::default(),
+            vouched: Mutex::default(),
             news,
             life: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -147,6 +163,30 @@ impl Server {
         seen.now.as_ref()?.since(seen.first.as_ref()?)
     }
 
+    /// Whether a tool may run unasked because the user wrote it down, and is as it was when it was first seen with what is
+    /// written. One that is described otherwise since is asked about: what the user meant was the one before.
+    pub(super) fn approves(&self, tool: &KnownTool) -> bool {
+        self.inner.config.approves(&tool.name) && self.vouched(std::slice::from_ref(tool))
+    }
+
+    /// Notes what tools were when they were first seen, and says whether they all still are.
+    fn vouched(&self, tools: &[KnownTool]) -> bool {
+        let mut vouched = lock(&self.inner.vouched);
+        let first = vouched.get_or_insert_with(|| self.inner.store.vouched(&self.inner.config));
+        let before = first.len();
+        let mut all = true;
+        for tool in tools.iter().filter(|tool| self.inner.config.approves(&tool.name)) {
+            all &= *first.entry(tool.name.clone()).or_insert_with(|| tool.digest.clone()) == tool.digest;
+        }
+        // Where it cannot be kept, it holds for this session.
+        if first.len() != before
+            && let Err(error) = self.inner.store.vouch(&self.inner.config, first)
+        {
+            self.inner.log.happened(&format!("what its tools are could not be kept: {error}"));
+        }
+        all
+    }
+
     /// How it stands.
     pub fn standing(&self) -> Standing {
         match &lock(&self.inner.state).phase {
@@ -180,7 +220,10 @@ impl Server {
     pub async fn close(&self, wait: Duration) -> bool {
         self.inner.life.cancel();
         self.inner.tasks.close();
-        tokio::time::timeout(wait, self.inner.tasks.wait()).await.is_ok()
+        let ended = tokio::time::timeout(wait, self.inner.tasks.wait()).await.is_ok();
+        let log = self.inner.log.clone();
+        let _ = tokio::task::spawn_blocking(move || log.flush()).await;
+        ended
     }
 
     pub(super) fn strange(&self, reason: &str) -> McpError {
@@ -236,7 +279,9 @@ impl Server {
                         state.phase = Phase::Starting(started.clone());
                         let server = self.clone();
                         self.inner.tasks.spawn(async move {
-                            let result = server.start().await;
+                            // A start that broke is over, too: whoever waits is told, and the next one is begun.
+                            let started = AssertUnwindSafe(server.start()).catch_unwind().await;
+                            let result = started.unwrap_or_else(|_| Err(server.failed(server.panicked())));
                             let _ = done.send(Some(result));
                         });
                         Next::Wait(started)
@@ -271,6 +316,9 @@ impl Server {
             first_era,
         };
         let server = inner.config.name.clone();
+        if let Some(reason) = self.reprogrammed().await {
+            return Err(self.failed(McpError::Start { server, reason }));
+        }
         let made = tokio::select! {
             made = tokio::time::timeout(inner.config.startup, making.link()) => made,
             () = inner.life.cancelled() => return Err(McpError::Stopped),
@@ -297,12 +345,37 @@ impl Server {
                 McpError::Start { server, reason }
             }
         };
+        Err(self.failed(failed))
+    }
+
+    /// Why it must not be started: what it is started from is other than what was trusted. Files of the project can be written
+    /// by the agent, and a server may do more than the agent may.
+    async fn reprogrammed(&self) -> Option<String> {
+        if !programs::matter(&self.inner.config) {
+            return None;
+        }
+        let server = self.clone();
+        let look = move || match &server.inner.programs {
+            Ok(before) => programs::changed(&server.inner.config, &server.inner.given.root, before),
+            Err(problem) => Some(problem.clone()),
+        };
+        tokio::task::spawn_blocking(look).await.unwrap_or_else(|error| Some(error.to_string()))
+    }
+
+    /// A start came to nothing.
+    fn failed(&self, failed: McpError) -> McpError {
+        let inner = &self.inner;
         inner.log.happened(&failed.to_string());
         let mut state = lock(&inner.state);
         state.times = state.times.saturating_add(1);
         let until = Instant::now() + inner.given.patience.pause(state.times);
         state.phase = Phase::Paused { until, reason: failed.clone() };
-        Err(failed)
+        failed
+    }
+
+    fn panicked(&self) -> McpError {
+        let reason = "starting it broke, which is a defect of this program".to_owned();
+        McpError::Start { server: self.inner.config.name.clone(), reason }
     }
 
     fn up(&self, link: Arc<Link>, looks: bool) -> Arc<Link> {
@@ -405,12 +478,16 @@ impl Server {
             if let Some(changed) = self.changed() {
                 self.inner.log.happened(&format!("its tools are others: {changed}"));
             }
-            let (store, config) = (self.inner.store.clone(), self.inner.config.clone());
-            let kept = tokio::task::spawn_blocking(move || store.save(&config, &known)).await;
+            self.inner.news.send_modify(|count| *count += 1);
+            let server = self.clone();
+            let keep = move || {
+                server.vouched(&known.tools);
+                server.inner.store.save(&server.inner.config, &known)
+            };
+            let kept = tokio::task::spawn_blocking(keep).await;
             if let Ok(Err(error)) = kept {
                 self.inner.log.happened(&format!("its lists could not be kept: {error}"));
             }
-            self.inner.news.send_modify(|count| *count += 1);
         }
         Ok(())
     }
@@ -439,9 +516,14 @@ impl Server {
             known = known.with_tools(tools, &self.inner.config);
         }
         if link.info.capabilities.prompts.is_some() {
-            // Tools are worth something without prompts.
-            if let Ok(listed) = link.peer.list_prompts(page(None)).await {
-                known = known.with_prompts(listed.prompts);
+            // Tools are worth something without prompts; and those that were there are not gone because nobody could ask.
+            match link.peer.list_prompts(page(None)).await {
+                Ok(listed) => known = known.with_prompts(listed.prompts),
+                // Half of what it has is nothing to keep.
+                Err(error) if link.dead.is_cancelled() || self.inner.life.is_cancelled() => {
+                    return Err(refused(error));
+                }
+                Err(_) => known.prompts = self.known().map(|known| known.prompts.clone()).unwrap_or_default(),
             }
         }
         Ok(known)

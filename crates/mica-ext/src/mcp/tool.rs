@@ -13,6 +13,8 @@ use super::error::McpError;
 use super::known::KnownTool;
 use super::output;
 use super::server::Server;
+use super::servers::SentTool;
+use super::words::line;
 
 /// Above the longest call and its grace: what ends a call is the server's own deadline, which says more.
 const SLACK: Duration = Duration::from_secs(120);
@@ -23,19 +25,20 @@ pub(super) struct McpTool {
     server: Server,
     own_name: String,
     spec: ToolSpec,
+    /// What it was when the session began, when it is sent with every request whatever becomes of it.
+    sent: Option<SentTool>,
 }
 
 impl McpTool {
     pub(super) fn new(server: &Server, known: &KnownTool, name: &str) -> Self {
-        Self { server: server.clone(), own_name: known.name.clone(), spec: spec(server, known, name) }
+        let (server, spec) = (server.clone(), spec(server, known, name));
+        Self { server, own_name: known.name.clone(), spec, sent: None }
     }
 }
 
 fn spec(server: &Server, known: &KnownTool, name: &str) -> ToolSpec {
     let config = server.config();
-    let description = format!("[{}] {}", config.name, known.description);
-    let mut spec = ToolSpec::new(name, description, known.schema.clone());
-    spec.label = format!("{}: {}", config.name, known.title.as_deref().unwrap_or(&known.name));
+    let mut spec = described(&config.name, known, name);
     // What a server says of itself opens no door; but one that the user chose, and that says it only looks, may be asked in
     // every mode. A person is asked all the same.
     if only_looks(config, known) {
@@ -45,6 +48,14 @@ fn spec(server: &Server, known: &KnownTool, name: &str) -> ToolSpec {
     }
     spec.approval = Approval::Needed;
     spec.deadline = server.given().patience.longest_call + config.startup + SLACK;
+    spec
+}
+
+/// What a model reads of it.
+fn described(server: &str, known: &KnownTool, name: &str) -> ToolSpec {
+    let description = format!("[{server}] {}", known.description);
+    let mut spec = ToolSpec::new(name, description, known.schema.clone());
+    spec.label = format!("{server}: {}", known.title.as_deref().unwrap_or(&known.name));
     spec
 }
 
@@ -60,6 +71,11 @@ impl Tool for McpTool {
     }
 
     async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        if let Some(sent) = &self.sent
+            && self.server.known().is_some_and(|known| known.tool(&self.own_name).is_none())
+        {
+            return Err(ToolError::new(is_gone(sent)));
+        }
         let result = call(&self.server, &self.own_name, args, &Asker::call(cx)).await;
         let result = result.map_err(|error| error.for_model())?;
         output::result(&self.server.config().name, &self.own_name, &result)
@@ -97,6 +113,39 @@ impl Server {
     pub async fn call(&self, tool: &str, args: Args) -> Result<CallToolResult, McpError> {
         call(self, tool, args, &Asker::person()).await
     }
+}
+
+/// A tool of a server that is not there any more. It stays listed, because the list of a session stays the same.
+struct GoneTool {
+    spec: ToolSpec,
+    told: String,
+}
+
+#[async_trait]
+impl Tool for GoneTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, _: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {
+        Err(ToolError::new(self.told.clone()))
+    }
+}
+
+/// What is answered for a tool that is sent and not there.
+pub(super) fn is_gone(sent: &SentTool) -> String {
+    let (tool, server) = (line(&sent.tool.name, 80), line(&sent.server, 60));
+    format!("The MCP server {server:?} has no tool {tool:?} any more. Nothing was done.")
+}
+
+/// As it was when the session began.
+pub(super) fn sent(server: &Server, sent: &SentTool) -> Arc<dyn Tool> {
+    Arc::new(McpTool { sent: Some(sent.clone()), ..McpTool::new(server, &sent.tool, &sent.name) })
+}
+
+/// The same, of a server that is not there.
+pub(super) fn gone(sent: &SentTool) -> Arc<dyn Tool> {
+    Arc::new(GoneTool { spec: described(&sent.server, &sent.tool, &sent.name), told: is_gone(sent) })
 }
 
 /// As the agent holds it.

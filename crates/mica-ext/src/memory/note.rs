@@ -2,6 +2,7 @@
 
 use super::error::MemoryError;
 use super::secret;
+use crate::mcp::words::is_seen;
 
 /// Letters of a note at most: a sentence or two.
 const LETTERS: usize = 400;
@@ -17,8 +18,8 @@ pub fn checked(words: &str) -> Result<String, MemoryError> {
     }
     let strange = |letter: char| {
         // Invisible letters and those that turn the writing around can hide words from whoever reads the question.
-        (letter.is_control() && !letter.is_whitespace())
-            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+        let is_line = matches!(letter, '\u{2028}' | '\u{2029}');
+        !is_seen(letter) && (is_line || !letter.is_whitespace())
     };
     if words.chars().any(strange) {
         return no("it has letters in it that nobody can see");
@@ -92,5 +93,24 @@ mod tests {
             let error = checked(words).unwrap_err().to_string();
             assert!(error.contains(says), "{words:?}: {error}");
         }
+    }
+
+    #[test]
+    fn letters_that_nobody_sees_are_no_part_of_a_note() {
+        for letter in [
+            '\u{ad}',
+            '\u{61c}',
+            '\u{200b}',
+            '\u{2028}',
+            '\u{202e}',
+            '\u{fe00}',
+            '\u{feff}',
+            '\u{e0041}',
+            '\u{e0100}',
+        ] {
+            let refused = checked(&format!("tests{letter} first")).map_err(|error| error.to_string());
+            assert!(refused.is_err_and(|error| error.contains("nobody can see")), "{letter:?}");
+        }
+        assert_eq!(checked("größer\tals 3").unwrap(), "größer als 3");
     }
 }

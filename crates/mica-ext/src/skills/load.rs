@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::fence::{fenced, line};
-use super::{Skill, Skills, Whose, files};
+use super::{Began, Skill, Skills, Whose, files};
 
 /// The name models call it by.
 pub const NAME: &str = "load_skill";
@@ -33,7 +33,12 @@ pub struct LoadSkill {
 impl LoadSkill {
     /// For these skills. `None` when there is none that a model can load.
     pub fn new(skills: &Skills) -> Option<Self> {
-        let names: Vec<&str> = skills.for_model().map(|skill| skill.name.as_str()).collect();
+        Self::since(skills, &Began::of(skills))
+    }
+
+    /// For these skills, listing those that the session began with. `None` when it began with none.
+    pub fn since(skills: &Skills, began: &Began) -> Option<Self> {
+        let names: Vec<&str> = began.skills.keys().map(String::as_str).collect();
         if names.is_empty() {
             return None;
         }

@@ -42,6 +42,13 @@ impl News {
         Self { roots: roots.into(), known: Arc::new(known), names: Arc::new(names), last: Arc::default() }
     }
 
+    /// For a session that goes on: what there is by now was not found when it began, so the first look counts, too.
+    #[must_use]
+    pub fn going_on(self) -> Self {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).is_later = true;
+        self
+    }
+
     /// What is new, for the model. Looks at names on the disk, and reads only what it has not seen.
     pub fn text(&self) -> Option<String> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);

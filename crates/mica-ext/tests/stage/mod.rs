@@ -57,6 +57,8 @@ impl Ground for OpenGround {
 #[derive(Default)]
 pub struct Somebody {
     pub name: Option<String>,
+    /// How long they think.
+    pub takes: Duration,
     pub asked: Mutex<Vec<String>>,
 }
 
@@ -64,6 +66,7 @@ pub struct Somebody {
 impl Person for Somebody {
     async fn ask(&self, inquiry: Inquiry) -> Reply {
         self.asked.lock().unwrap().extend(inquiry.questions.iter().map(|question| question.question.clone()));
+        tokio::time::sleep(self.takes).await;
         match &self.name {
             None => Reply::Nobody,
             Some(name) => {

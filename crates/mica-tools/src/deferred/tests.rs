@@ -56,6 +56,10 @@ async fn a_shelf_grows_without_a_change_of_what_is_sent() {
     assert_eq!(deferred.get("weigh").map(|tool| tool.spec().name.clone()).as_deref(), Some("weigh"));
     shelf.put(vec![tool("count", "Counts twice.")]);
     assert_eq!(behind(), ["Ships it.", "Counts twice."]);
+    assert!(
+        Arc::ptr_eq(&call.behind(), &call.behind()),
+        "they are joined once for as long as the shelf stays so"
+    );
     let now: Vec<_> = deferred.tools().iter().map(|tool| tool.spec().definition()).collect();
     assert_eq!((now, deferred.listing()), (sent, listing));
     // A shelf that is empty is no reason to leave the two out: something may come.

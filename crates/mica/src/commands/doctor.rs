@@ -127,7 +127,7 @@ fn servers(surroundings: &Surroundings) -> Vec<Finding> {
     if !names.is_empty() {
         findings.push(Finding::good(
             "MCP servers",
-            format!("{}; `mica mcp list --check` tries them", names.join(", ")),
+            format!("{} (not tried: `mica mcp list --check` does)", names.join(", ")),
         ));
     }
     let bad = |problem: &mica_ext::mcp::Problem| {

@@ -75,6 +75,13 @@ impl Part {
         Self { kind, path, asks: Vec::new(), note: None, digest, bytes: text.len(), files: 1, text }
     }
 
+    /// A part that is one file whose name says what it does: under another name it needs trust anew.
+    pub fn named(kind: Kind, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        let part = Self::file(kind, path, text);
+        let name = part.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { digest: digest(kind, &[(name, part.text.clone().into_bytes())]), ..part }
+    }
+
     /// A part that is a folder: one change anywhere in it, and it needs trust anew.
     #[allow(dead_code, reason = "for kinds that are folders")]
     pub fn folder(kind: Kind, path: impl Into<PathBuf>, mut files: Vec<File>) -> Self {

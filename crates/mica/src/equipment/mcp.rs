@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use mica_agent::Hooks;
 use mica_domain::{Capability, Page};
 use mica_ext::Origin;
+use mica_ext::hooks::scripts;
 use mica_ext::mcp::config::{self, Read};
+use mica_ext::mcp::programs;
 use mica_ext::mcp::{Given, McpGate, Patience, Servers, Settings, Source};
 use mica_sandbox::{Places, Sandbox, Stub};
 use mica_tools::{Ground, Nobody, Person};
@@ -26,6 +28,9 @@ pub const KIND: Kind = Kind {
     word: "MCP servers",
     does: "start programs that may do what you may, and give their tools to the model",
 };
+
+/// Under what name the folder of a project is part of what is trusted.
+const PLACE: &str = "the project's folder";
 
 /// Bytes of a file that names servers.
 const LARGEST: usize = 1 << 20;
@@ -49,11 +54,32 @@ fn project_files(folder: &Path) -> [PathBuf; 2] {
 /// # Errors
 /// A file that cannot be read.
 pub fn parts(folder: &Path) -> Result<Vec<project::Part>> {
+    Ok(files(folder)?.into_iter().map(|(part, _)| part).collect())
+}
+
+/// The same, each with the text of its file. What is trusted is a file in this project, with the programs of the project that
+/// it starts: the same text elsewhere starts something else.
+fn files(folder: &Path) -> Result<Vec<(project::Part, String)>> {
     let mut parts = Vec::new();
     for path in project_files(folder) {
-        if let Some(text) = text(&path)? {
-            parts.push(project::Part::file(KIND, path, text));
+        let Some(text) = text(&path)? else { continue };
+        let here = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let shown = here.display().to_string();
+        let variables = |name: &str| {
+            let is_here = scripts::PROJECT.contains(&name) || name == "PWD";
+            Some(if is_here { shown.clone() } else { String::new() })
+        };
+        let mut trusted = vec![(PLACE.to_owned(), shown.clone().into_bytes())];
+        for server in config::read(&text, Source::Project, folder, &variables).servers {
+            let programs = programs::files(&server, folder)
+                .map_err(|problem| anyhow!("{}: {problem}", path.display()))?;
+            trusted.extend(programs.into_iter().map(|(path, bytes)| (path.display().to_string(), bytes)));
         }
+        trusted.sort();
+        trusted.dedup();
+        let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+        trusted.push((name, text.clone().into_bytes()));
+        parts.push((project::Part::folder(KIND, path, trusted), text));
     }
     Ok(parts)
 }
@@ -86,8 +112,8 @@ pub fn configured(surroundings: &Surroundings) -> Result<Read> {
     if let Some(text) = text(&own)? {
         reads.push(read(&own, &text, Source::User));
     }
-    for part in parts(root)?.iter().filter(|part| part.is_trusted(surroundings)) {
-        reads.push(read(&part.path, &part.text, Source::Project));
+    for (part, text) in files(root)?.iter().filter(|(part, _)| part.is_trusted(surroundings)) {
+        reads.push(read(&part.path, text, Source::Project));
     }
     Ok(config::join(reads))
 }
@@ -158,11 +184,17 @@ pub(super) fn equip(
         }
     };
     notices.extend(read.problems.iter().map(ToString::to_string));
-    if read.servers.iter().all(|server| server.disabled) {
+    let sent = outfit.begun.and_then(|begun| begun.mcp.clone());
+    if read.servers.iter().all(|server| server.disabled) && sent.is_none() {
         return Ok((part, Servers::default()));
     }
     let given = given(outfit.surroundings, ground, Some(outfit.people.person()))?;
-    let servers = Servers::new(read.servers, &given, settings);
+    let servers = match sent {
+        Some(sent) => Servers::going_on(read.servers, &given, settings, sent),
+        // Where there were none when the session began, none of their tools were sent.
+        None if outfit.begun.is_some() => Servers::going_on(read.servers, &given, settings, Vec::new()),
+        None => Servers::new(read.servers, &given, settings),
+    };
     let summary = "uses what MCP servers offer";
     part.capabilities
         .push(Capability::new(Page::Global, summary, servers.sent()).foreign().growing(servers.shelf()));

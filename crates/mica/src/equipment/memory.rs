@@ -14,6 +14,7 @@ use mica_policy::mode::{Cell, Exception, Mode};
 use mica_policy::rules::BadRule;
 
 use super::Part;
+use super::begun::Begun;
 use super::skills::Typable;
 use crate::config::Values;
 use crate::surroundings::Surroundings;
@@ -65,6 +66,20 @@ impl Remembered {
             notices.extend(others.map(mica_ext::memory::MemoryError::told));
         }
         Self { memory, snapshot, is_on }
+    }
+
+    /// For a session that goes on: its prompt says what it said, and what is other is told at the tail.
+    #[must_use]
+    pub fn going_on(mut self, began: Option<&Begun>) -> Self {
+        if let Some(began) = began.filter(|_| self.is_on) {
+            self.snapshot = began.memory.clone();
+        }
+        self
+    }
+
+    /// What the prompt has of it.
+    pub fn began(&self) -> &Snapshot {
+        &self.snapshot
     }
 
     /// What it brings. `asking` says whether somebody can be asked.

@@ -17,12 +17,13 @@ use mica_context::section::{Rendered, ToolNames};
 use mica_domain::{Capability, Page};
 use mica_ext::concern::Failure;
 use mica_ext::skills::find::{self, Root};
-use mica_ext::skills::{Chosen, Found, LoadSkill, News, Skill, Skills, UseSkill, Whose, load};
+use mica_ext::skills::{Began, Chosen, Found, LoadSkill, News, Skill, Skills, UseSkill, Whose, load};
 use mica_ext::templates::{self, Template};
 use mica_ext::{Command, Factory, Origin, Registry};
 use mica_tools::file_read;
 
 use super::Part;
+use super::begun::Begun;
 use crate::config::Values;
 use crate::interactive::slash;
 use crate::makes;
@@ -30,6 +31,9 @@ use crate::surroundings::Surroundings;
 
 /// The name of the section that tells what is new.
 const NEWS: &str = "new-skills";
+
+/// The name of the section that tells what is other than it was when a session began that goes on.
+const CHANGES: &str = "changed-skills";
 
 /// Commands that people can type, registered whenever extensions are loaded.
 pub(super) struct Typable {
@@ -66,6 +70,10 @@ impl Factory for Typable {
 pub struct Knowhow {
     /// The skills.
     pub skills: Skills,
+    /// Those that the prompt names.
+    began: Began,
+    /// Whether they are those of a process before this one.
+    goes_on: bool,
     templates: Vec<Template>,
     roots: Vec<Root>,
     /// Files that look like skills and are not used.
@@ -139,7 +147,22 @@ impl Knowhow {
         let skills = chosen.skills;
         let templates = templates(surroundings, notices);
         let (values, surroundings) = (values.clone(), surroundings.clone());
-        Self { skills, templates, roots, others, values, surroundings, is_mi }
+        let began = Began::of(&skills);
+        Self { skills, began, goes_on: false, templates, roots, others, values, surroundings, is_mi }
+    }
+
+    /// For a session that goes on: its prompt says what it said, and what is other is told at the tail.
+    #[must_use]
+    pub fn going_on(mut self, begun: Option<&Begun>) -> Self {
+        if let Some(begun) = begun {
+            (self.began, self.goes_on) = (begun.skills.clone(), true);
+        }
+        self
+    }
+
+    /// What the prompt has of it.
+    pub fn began(&self) -> &Began {
+        &self.began
     }
 
     /// Folders outside the project that tools must be able to read.
@@ -153,11 +176,17 @@ impl Knowhow {
         let again = move || Self::find(&values, &surroundings, &mut Vec::new()).commands();
         let commands = Typable::new("skills", self.commands(), Box::new(again));
         let mut part = Part { factories: vec![(Origin::Compiled, Arc::new(commands))], ..Part::default() };
-        if let Some(tool) = LoadSkill::new(&self.skills) {
+        if let Some(tool) = LoadSkill::since(&self.skills, &self.began) {
             let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(tool)];
             part.capabilities.push(Capability::new(Page::Global, "loads skills", tools));
         }
-        let news = News::new(&self.roots, &self.skills, self.others.iter().cloned());
+        let mut news =
+            News::new(&self.roots, &self.skills.of_session(&self.began), self.others.iter().cloned());
+        if self.goes_on {
+            news = news.going_on();
+            let changed = self.began.changed(&self.skills);
+            part.tail.push(Arc::new(move |_: &ToolNames| vec![Rendered::turn(CHANGES, changed.clone())]));
+        }
         part.tail.push(Arc::new(move |tools: &ToolNames| {
             // They are read as files are, so without that there is nothing to tell.
             let text = if tools.has(file_read::NAME) { news.text() } else { None };
@@ -175,7 +204,7 @@ impl Knowhow {
 
     /// What the prompt says of skills, when they can be loaded.
     pub fn index(&self) -> Option<(&'static str, String)> {
-        self.skills.index().map(|text| (load::NAME, text))
+        self.began.index.clone().map(|text| (load::NAME, text))
     }
 }
 

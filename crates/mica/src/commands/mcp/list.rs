@@ -84,6 +84,7 @@ pub(super) fn print(
         let state = match checked.and_then(|checked| checked.get(&row.name)) {
             _ if row.disabled => "disabled".to_owned(),
             Some(Ok((known, took))) => format!("up after {} ms; {}", took.as_millis(), about(known)),
+            Some(Err(McpError::Start { reason, .. })) => format!("cannot be used: {reason}"),
             Some(Err(error)) => format!("cannot be used: {error}"),
             None => known.as_deref().map_or("tools not known yet".to_owned(), about),
         };

@@ -38,5 +38,17 @@ pub fn prompts(folder: &Path) -> Result<Vec<Part>> {
 
 /// One file of it.
 pub fn of_prompt(path: &Path, text: &str) -> Part {
-    Part::file(SYSTEM, path, text)
+    Part::named(SYSTEM, path, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_trusted_under_one_name_is_not_trusted_under_another() {
+        let digest = |name: &str| of_prompt(Path::new(name), "Be brief.").digest().to_owned();
+        assert_eq!(digest("a/SYSTEM.md"), digest("b/SYSTEM.md"));
+        assert_ne!(digest("a/SYSTEM.md"), digest("a/APPEND_SYSTEM.md"));
+    }
 }

@@ -46,5 +46,5 @@ pub fn of_skill(skill: &Skill) -> Result<Part> {
 
 /// A prompt.
 pub fn of_template(template: &Template) -> Part {
-    Part::file(PROMPT, &template.path, &template.source)
+    Part::named(PROMPT, &template.path, &template.source)
 }

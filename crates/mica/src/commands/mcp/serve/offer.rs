@@ -9,6 +9,7 @@ use rmcp::model::{
     ReadResourceResponse, Resource, ResourceTemplate, ServerCapabilities, ServerConfig, Tool,
 };
 use tokio::sync::{Semaphore, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use super::answer::{Offered, refused};
 use super::plumbing::desk::caught;
@@ -63,7 +64,10 @@ impl MicaOffer {
         let Ok(place) = Arc::clone(&self.workers).acquire_owned().await else {
             return Err("the server is ending".to_owned());
         };
-        let site = self.site.clone();
+        // Dropped with this future: a thread cannot be ended, but it can be told to leave files alone.
+        let given_up = CancellationToken::new();
+        let site = self.site.until(given_up.clone());
+        let _waits = given_up.drop_guard();
         let handle = tokio::runtime::Handle::current();
         let (done, ending) = oneshot::channel();
         let thread = std::thread::Builder::new().name("mcp call".to_owned()).stack_size(STACK);

@@ -27,6 +27,8 @@ pub struct Site {
     roots: Arc<[PathBuf]>,
     checker: Checker,
     may_write: bool,
+    /// Fires when nobody waits for the call any more.
+    given_up: CancellationToken,
 }
 
 impl Site {
@@ -52,7 +54,14 @@ impl Site {
                 if may_write { workspace.with_writable(other)? } else { workspace.with_readable(other)? };
         }
         let checker = Checker::new(first.clone());
-        Ok(Self { workspace, roots: real.into(), checker, may_write })
+        let given_up = CancellationToken::new();
+        Ok(Self { workspace, roots: real.into(), checker, may_write, given_up })
+    }
+
+    /// The same for one call, which writes nothing once this has fired.
+    #[must_use]
+    pub fn until(&self, given_up: CancellationToken) -> Self {
+        Self { given_up, ..self.clone() }
     }
 
     /// Whether files may be written.
@@ -166,6 +175,9 @@ impl Site {
                 "{path} is not written in UTF-8, or changed meanwhile. Nothing was written."
             )));
         }
+        if self.given_up.is_cancelled() {
+            return Err(Refusal::new("Nobody waits for this call any more. Nothing was written."));
+        }
         let change = Change { path: path.to_owned(), before: known, after: after.to_owned() };
         self.workspace.change(&[change], &context())?;
         Ok(())
@@ -208,4 +220,26 @@ impl Site {
 /// What tools of the agent are given: nobody watches.
 pub fn context() -> ToolCx {
     ToolCx::new(RunId::fresh(), CallId::from("mcp"), CancellationToken::new(), |_| {})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_nobody_waits_for_writes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.xml");
+        std::fs::write(&file, "before").unwrap();
+        let site = Site::new(&[folder.path().to_owned()], true).unwrap();
+        let given_up = CancellationToken::new();
+        let call = site.until(given_up.clone());
+        given_up.cancel();
+        let refused = call.write("a.xml", "before", "after").unwrap_err();
+        assert_eq!(refused.to_string(), "Nobody waits for this call any more. Nothing was written.");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "before");
+        // Others are not that call.
+        site.write("a.xml", "before", "after").unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "after");
+    }
 }

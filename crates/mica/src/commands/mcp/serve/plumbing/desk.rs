@@ -58,7 +58,10 @@ enum Broken {
 impl Broken {
     fn words(&self) -> String {
         match self {
-            Self::Late(after) => format!("it took longer than {} s and was stopped", after.as_secs()),
+            Self::Late(after) => format!(
+                "it took longer than {} s. What it did until then is unknown; it writes nothing any more",
+                after.as_secs()
+            ),
             Self::Panic(words) => format!("it broke: {words}. That is a bug of this server; others go on"),
             Self::Cancelled => "it was cancelled".to_owned(),
         }
@@ -69,7 +72,8 @@ impl Broken {
     }
 }
 
-/// Does some work in a task of its own: a panic stays in it, and it ends with its deadline or whoever waits for it.
+/// Does some work in a task of its own: a panic stays in it, and it ends with its deadline or whoever waits for it. What the
+/// task began on a thread goes on there; it is told that nobody waits when the task is dropped.
 async fn bounded<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
     asked: &Asked,
