@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::cli::{Form, TrustFlags};
 use crate::config::project::{self, Part};
+use crate::equipment::extensions::guards;
 use crate::surroundings::Surroundings;
 
 /// The text to print.
@@ -100,6 +101,8 @@ fn trust(surroundings: &Surroundings, folder: &Path, parts: &[Part]) -> Result<S
 fn revoke(surroundings: &Surroundings, folder: &Path, parts: &[Part]) -> Result<String> {
     let mut out = String::new();
     for part in parts {
+        // Who takes the trust back does not miss it.
+        guards::forget(surroundings, &part.path);
         let said = if part.revoke(surroundings)? { "is no longer trusted" } else { "was not trusted" };
         let _ = writeln!(out, "{} {} {said}", part.kind.word, part.shown(folder));
     }
