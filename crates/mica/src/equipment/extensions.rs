@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mica_ext::script::{self, Permission, Setting};
 use mica_ext::{Extension, Extensions, Factory, Origin, Registry, World};
+use sha2::{Digest as _, Sha256};
 
 use crate::config::ExtensionValues;
 use crate::surroundings::Surroundings;
@@ -78,6 +79,13 @@ impl Shelf {
         loaded
     }
 
+    /// What a project's extension stores values under: another project's of the same name is another.
+    fn stores_as(&self, name: &str) -> String {
+        let digest = Sha256::digest(self.surroundings.folder.as_os_str().as_encoded_bytes());
+        let digest: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        format!("{name}@{digest}")
+    }
+
     fn is_trusted(&self, found: &Found) -> bool {
         found.whose != Whose::Project || found.part().is_none_or(|part| part.is_trusted(&self.surroundings))
     }
@@ -111,6 +119,9 @@ impl Shelf {
         let setting = (row.state == State::Loaded).then(|| {
             let mut setting = Setting::new(Arc::clone(world)).granting(granted);
             setting.limits.seed = seed();
+            if found.whose == Whose::Project {
+                setting.stores_as = Some(self.stores_as(&row.name));
+            }
             setting
         });
         (row, setting)

@@ -97,6 +97,11 @@ async fn trust_covers_what_a_projects_extension_asks_for() {
     stage.does(&["trust"]).await;
     runs(&stage, &["-p", "remember milk", "--yes"]).await;
     assert_eq!(results(&stage)[0], "kept milk");
-    let kept = std::fs::read_to_string(stage.folder.path().join("home/data/extensions/keeps.json")).unwrap();
-    assert_eq!(kept, r#"{"what":"milk"}"#);
+    // Under its own name and this project's: another project's of the same name is another.
+    let folder = std::fs::read_dir(stage.folder.path().join("home/data/extensions")).unwrap();
+    let files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    let name = file.file_name().unwrap().to_str().unwrap();
+    assert!(name.starts_with("keeps@") && name.ends_with(".json") && name.len() == 23, "{name}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), r#"{"what":"milk"}"#);
 }
