@@ -86,10 +86,10 @@ async fn a_project_neither_takes_the_name_of_an_extension_of_the_users_nor_turns
 
 #[tokio::test]
 async fn trust_covers_what_a_projects_extension_asks_for() {
-    let scenario = Scenario::new().turn(Turn::new().call("remember", json!({ "what": "milk" }))).turn(done());
+    let scenario = Scenario::new().turn(Turn::new().call("note_down", json!({ "what": "milk" }))).turn(done());
     let stage = Stage::new(scenario).await;
     let keeps = "// @mica-extension {\"permissions\": [\"storage\"]}\n\
-                 export default (api) => { api.registerTool({ name: 'remember', description: 'Keeps.', \
+                 export default (api) => { api.registerTool({ name: 'note_down', description: 'Keeps.', \
                  parameters: { type: 'object', properties: { what: { type: 'string' } } }, \
                  execute: async (_, args) => { await api.storage.set('what', args.what); return 'kept ' + args.what; } }); };\n";
     project(&stage, "keeps.ts", keeps);
