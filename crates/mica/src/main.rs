@@ -264,6 +264,7 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
         screen: Arc::new(screen::Terminal::new(Arc::clone(&printer))),
     })?;
+    let _ends = work.loading.around.until_dropped();
     for notice in work.notices.iter().chain(&work.load_first().await) {
         printer.say("…", notice);
     }
@@ -298,6 +299,7 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         listeners: vec![rpc::listener(&out, &asked)],
         screen: Arc::new(screen::Pipe::new(&out)),
     })?;
+    let _ends = work.loading.around.until_dropped();
     for notice in work.notices.iter().chain(&work.load_first().await) {
         eprintln!("mica: {notice}");
     }

@@ -53,6 +53,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         listeners,
         screen: Arc::new(Errors),
     })?;
+    let _ends = work.loading.around.until_dropped();
     for notice in work.notices.iter().chain(&work.load_first().await) {
         eprintln!("mica: {notice}");
     }

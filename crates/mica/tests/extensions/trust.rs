@@ -86,7 +86,8 @@ async fn a_project_neither_takes_the_name_of_an_extension_of_the_users_nor_turns
 
 #[tokio::test]
 async fn trust_covers_what_a_projects_extension_asks_for() {
-    let scenario = Scenario::new().turn(Turn::new().call("note_down", json!({ "what": "milk" }))).turn(done());
+    let scenario =
+        Scenario::new().turn(Turn::new().call("note_down", json!({ "what": "milk" }))).turn(done());
     let stage = Stage::new(scenario).await;
     let keeps = "// @mica-extension {\"permissions\": [\"storage\"]}\n\
                  export default (api) => { api.registerTool({ name: 'note_down', description: 'Keeps.', \

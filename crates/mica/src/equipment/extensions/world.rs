@@ -139,6 +139,11 @@ impl Around {
         let _ = std::mem::take(&mut *self.held());
     }
 
+    /// Ends when what is answered goes away, however that comes: else the session would stay locked.
+    pub fn until_dropped(self: &Arc<Self>) -> Ends {
+        Ends(Arc::clone(self))
+    }
+
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -238,6 +243,15 @@ impl Around {
             Reply::Answered(answers) => answers.into_iter().next(),
             Reply::Declined { .. } | Reply::Nobody => None,
         }
+    }
+}
+
+/// The session is there as long as this is.
+pub struct Ends(Arc<Around>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.ends();
     }
 }
 
