@@ -23,7 +23,7 @@ use std::time::Duration;
 use mica_agent::{Args, Tool};
 use mica_ai::id::CallId;
 
-use crate::concern::{Command, Guard, Input, Lifecycle, Prompting, Shortcut, Window};
+use crate::concern::{Command, Guard, Input, Lifecycle, Moment, Prompting, Shortcut, Window};
 use crate::registry::Registry;
 use notices::Notices;
 
@@ -87,7 +87,8 @@ impl Health {
 
 /// One extension: what it is called, where it comes from, and what it brings.
 pub struct Extension {
-    /// Its name, in lists and notices. Unique: of two, the later takes the place of the earlier.
+    /// Its name, in lists and notices. Unique: of two, the later takes the place of the earlier, unless that one guards
+    /// calls.
     pub name: String,
     /// The file or folder it was read from.
     pub source: Option<PathBuf>,
@@ -110,6 +111,10 @@ impl Extension {
     pub fn from(mut self, source: impl Into<PathBuf>) -> Self {
         self.source = Some(source.into());
         self
+    }
+
+    fn judges(&self) -> bool {
+        self.registry.guards.iter().any(|guard| guard.judges())
     }
 
     /// With a health that others share.
@@ -154,6 +159,8 @@ struct Inner {
     notices: Notices,
     /// What calls were changed to, so that a change is not made twice.
     changed: Mutex<VecDeque<(CallId, Args)>>,
+    /// What was said and is not told yet: while something is recorded, nobody is waited for.
+    said: Mutex<VecDeque<Moment>>,
     /// The last words of the model in this run.
     answer: Mutex<String>,
 }
@@ -219,7 +226,6 @@ impl Extensions {
     /// been told before ([`Moment::SessionShutdown`](crate::Moment)); calls that are under way in them end.
     pub fn exchange(&self, extensions: Vec<Extension>) {
         let loaded = self.load(extensions);
-        self.tell_new_tools(&loaded);
         let mut says = 0;
         let mut note = |bit, there: bool| says |= if there { bit } else { 0 };
         note(Says::JUDGES, loaded.guards.iter().any(|guard| guard.it.judges()));
@@ -228,6 +234,8 @@ impl Extensions {
         note(Says::HEARS, !loaded.lifecycles.is_empty());
         let of_messages = ["message_start", "message_end", "agent_end"];
         note(Says::MESSAGES, of_messages.iter().any(|kind| loaded.hears(kind)));
+        // Whoever reads between the two asks once too often, and never once too rarely: a new guard is not passed by.
+        self.inner.says.fetch_or(says, Ordering::AcqRel);
         *self.inner.loaded.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
         self.inner.says.store(says, Ordering::Release);
     }
@@ -254,25 +262,6 @@ impl Extensions {
         self.inner.notices.add(Notice { extension: extension.to_owned(), text: text.into() });
     }
 
-    /// The tools that a model was sent stay as they are for the session, so what is new among them needs a word.
-    fn tell_new_tools(&self, loaded: &Loaded) {
-        let before = self.loaded();
-        if before.all.is_empty() {
-            return;
-        }
-        for one in &loaded.tools {
-            let spec = one.it.spec();
-            let known = before.tools.iter().find(|other| other.it.spec().name == spec.name);
-            let what = match known {
-                None => "is new",
-                Some(known) if known.it.spec() != spec => "is described in another way",
-                Some(_) => continue,
-            };
-            let text = format!("its tool {} {what}: the model sees that in the next session", spec.name);
-            self.notice(one.name(), text);
-        }
-    }
-
     fn loaded(&self) -> Arc<Loaded> {
         Arc::clone(&self.inner.loaded.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -285,6 +274,14 @@ impl Extensions {
         let mut kept: Vec<Extension> = Vec::with_capacity(extensions.len());
         for extension in extensions {
             match kept.iter_mut().find(|other| other.name == extension.name) {
+                // A name is no way to take a guard away.
+                Some(earlier) if earlier.judges() => {
+                    let text =
+                        "there is another of this name, which guards calls and stays: this one is not used";
+                    let place = extension.source.as_deref().map(Path::display);
+                    let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
+                    self.notice(&extension.name, format!("{text}{place}"));
+                }
                 Some(earlier) => {
                     let place = |source: &Option<PathBuf>| {
                         source.as_deref().map(Path::display).map(|at| at.to_string())

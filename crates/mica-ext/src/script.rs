@@ -97,13 +97,15 @@ pub struct Setting {
     pub granted: Vec<Permission>,
     /// How much it may take.
     pub limits: Limits,
+    /// What it stores values under; its name when absent. Two of one name, of two projects, share nothing.
+    pub stores_as: Option<String>,
 }
 
 impl Setting {
     /// With nothing granted, and the usual limits: 64 MB, a second of computing for each call.
     pub fn new(world: Arc<dyn World>) -> Self {
         let limits = Limits { value: 4 << 20, clock: Clock::System, ..Limits::default() };
-        Self { world, granted: Vec::new(), limits }
+        Self { world, granted: Vec::new(), limits, stores_as: None }
     }
 
     /// With these permissions granted.

@@ -163,6 +163,25 @@ async fn failures_and_promises_without_an_end_are_answers() {
 }
 
 #[tokio::test]
+async fn a_call_that_another_lets_go_on_is_answered_while_a_timer_is_far_away() {
+    let rig = rig(
+        "let open: (made: string) => void;
+         export const timer = () => {};
+         export const wait = () => { given.setTimer(1, 1e6); return new Promise((resolve) => { open = resolve; }); };
+         export const lets = (fails: boolean) => { open('through'); if (fails) throw new Error('no'); return 'done'; };",
+    );
+    for (fails, expect) in [(false, Ok(json!("done"))), (true, Err("Error: no"))] {
+        let waiting = tokio::time::timeout(Duration::from_secs(20), rig.call(1, "wait", Value::Null));
+        let (waited, made) = tokio::join!(waiting, rig.call(2, "lets", json!(fails)));
+        assert_eq!(waited.expect("it is answered").unwrap(), json!("through"));
+        match expect {
+            Ok(expect) => assert_eq!(made.unwrap(), expect),
+            Err(expect) => assert!(made.unwrap_err().to_string().contains(expect)),
+        }
+    }
+}
+
+#[tokio::test]
 async fn timers_fire_as_calls_of_their_own() {
     let rig = rig("const fired: number[] = []; let done: (all: number[]) => void;
          const all = new Promise((resolve) => { done = resolve; });

@@ -46,6 +46,12 @@ pub enum FileError {
         /// The path.
         path: String,
     },
+    /// People trust it as it is.
+    #[error("{path} is trusted as it is, and not changed by tools")]
+    Trusted {
+        /// The path.
+        path: String,
+    },
     /// The table of protected names cannot be read.
     #[error("{reason}")]
     Table {
@@ -147,6 +153,10 @@ impl FileError {
             Self::Guarded { path } => format!(
                 "{path} decides what tools and agents do later, so tools read it and do not change it. Tell the user what \
                  to change there."
+            ),
+            Self::Trusted { path } => format!(
+                "The user trusts {path} as it is, and a change would take it out of use, so tools read it and do not change \
+                 it. Tell the user what to change there, or write another file."
             ),
             Self::Table { reason } => format!("{reason}. Nothing was done."),
             Self::Missing { path, near } if near.is_empty() => {

@@ -2,7 +2,8 @@
 //!
 //! Promise: a file whose name says that it holds secrets is opened by no tool, however the name is spelled and whatever
 //! link leads to it. Of a list of variables the names are told. What decides what tools and agents do later (`.git`,
-//! `.mica`) is read and not written, but for what counts only once the user trusts it (`.mica/extensions`). The names are in one table, that of `mica-policy`.
+//! `.mica`) is read and not written, but for what counts only once the user trusts it (`.mica/extensions`), as long
+//! as nobody does. The names are in one table, that of `mica-policy`.
 
 use std::path::Path;
 
@@ -46,6 +47,12 @@ pub(crate) fn guard(place: &Place) -> Result<Guard, FileError> {
         return Ok(Guard::ReadOnly);
     }
     Ok(Guard::Free)
+}
+
+/// Whether a place decides what agents do later, and may be written because it counts only once the user trusts it.
+pub(crate) fn is_taught(place: &Place) -> Result<bool, FileError> {
+    let (places, relative) = (names()?, place.relative.to_string_lossy());
+    Ok(places.is_guarded(&relative) && places.is_taught(&relative))
 }
 
 /// Whether the words of a path name a secret, wherever links then lead. What is a folder is not named like a file: else all

@@ -30,7 +30,7 @@ pub(crate) fn put(
     cx: &mica_agent::ToolCx,
 ) -> Result<(), FileError> {
     let shown = || place.shown();
-    place.may_write()?;
+    workspace.may_write(place)?;
     let name =
         place.relative.file_name().ok_or_else(|| FileError::NotAFile { path: shown(), found: "a folder" })?;
     let parent = place.relative.parent().unwrap_or(Path::new(""));

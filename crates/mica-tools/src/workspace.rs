@@ -7,6 +7,7 @@ use std::sync::Arc;
 use mica_agent::Resource;
 
 use crate::error::FileError;
+use crate::guard;
 use crate::journal::{Journal, NoJournal};
 use crate::limits::Limits;
 use crate::near;
@@ -25,7 +26,12 @@ pub struct Workspace {
     durability: Durability,
     seen: Arc<Seen>,
     journal: Arc<dyn Journal>,
+    /// What people trust as it is, of what tools may write.
+    trusted: Option<Arc<IsTrusted>>,
 }
+
+/// Whether a path is, or is in, something that people trust as it is.
+pub type IsTrusted = dyn Fn(&Path) -> bool + Send + Sync;
 
 /// When a write counts as done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,6 +56,7 @@ impl Workspace {
             durability: Durability::default(),
             seen: Arc::default(),
             journal: Arc::new(NoJournal),
+            trusted: None,
         })
     }
 
@@ -95,6 +102,25 @@ impl Workspace {
     pub fn with_journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.journal = journal;
         self
+    }
+
+    /// Keeps tools from changing what people trust: a change would take it out of use, and with it whatever it watches over.
+    /// Asked only about what tools may write although it decides what agents do later.
+    #[must_use]
+    pub fn with_trusted(mut self, is_trusted: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        self.trusted = Some(Arc::new(is_trusted));
+        self
+    }
+
+    /// Refuses what may not be written.
+    pub(crate) fn may_write(&self, place: &Place) -> Result<(), FileError> {
+        place.may_write()?;
+        match &self.trusted {
+            Some(is_trusted) if guard::is_taught(place)? && is_trusted(&place.path()) => {
+                Err(FileError::Trusted { path: place.shown() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The same folder for another agent: what this one has read, that one has not.
@@ -170,7 +196,7 @@ impl Workspace {
         if place.reach == Reach::Read {
             return Err(FileError::ReadOnly { path: place.shown(), root: self.root.to_path_buf() });
         }
-        place.may_write()?;
+        self.may_write(&place)?;
         if place.found() == Found::Nothing {
             new_name(path, &place)?;
         }

@@ -66,6 +66,13 @@ impl Inquiries {
         self.reply(call, |_| Ok(Reply::Declined { reason }))
     }
 
+    /// Declines all that are open: nobody is there any more.
+    pub fn decline_all(&self) {
+        for posed in std::mem::take(&mut *self.open()) {
+            let _ = posed.reply.send(Reply::Declined { reason: None });
+        }
+    }
+
     fn reply(&self, call: &str, reply: impl FnOnce(&Inquiry) -> Result<Reply>) -> Result<()> {
         let mut open = self.open();
         let at = open.iter().position(|posed| posed.inquiry.call.as_str() == call);

@@ -8,6 +8,7 @@ pub mod slash;
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::task::Poll;
 
 use anyhow::Result;
 use mica_agent::{Ask, Decisions, Outcome};
@@ -33,6 +34,8 @@ pub struct Wants {
     pub questions: mpsc::Receiver<Question>,
     /// What running calls want to know.
     pub inquiries: Inquiries,
+    /// What a subagent in the background asked when the run ended: it is asked again with the next one.
+    pub left: Option<Question>,
 }
 
 /// What a person will be asked.
@@ -93,8 +96,11 @@ pub async fn run(
     for clash in slash::clashes(work) {
         printer.say("…", &clash);
     }
-    // What a subagent in the background asks when the run ends is asked again with the next one.
-    let mut left: Option<Question> = None;
+    let starts = async {
+        work.session_starts().await;
+        Ok(Said::Handled(None))
+    };
+    Box::pin(attend(work, starts, printer, &mut terminal, &mut wants)).await?;
     // A run that was waiting for this person goes on with their answers.
     if let Some(waiting) = work.keeper.as_ref().and_then(Keeper::waiting) {
         let (reply, answers) = oneshot::channel();
@@ -106,19 +112,23 @@ pub async fn run(
             }
             .map(Said::Ran)
         };
-        let asked = Some(Question { asks, reply, asker: Asker::Suspended });
+        wants.left = Some(Question { asks, reply, asker: Asker::Suspended });
         // Large, and made once.
-        left = Box::pin(attend(work, running, asked, printer, &mut terminal, &mut wants)).await?;
+        Box::pin(attend(work, running, printer, &mut terminal, &mut wants)).await?;
     }
     loop {
         // What extensions want a run to begin with comes before the prompt.
         while let Some(content) = work.loading.around.next_run() {
             let running = async { work.unasked(content).await.map(Said::Ran) };
-            left = Box::pin(attend(work, running, left.take(), printer, &mut terminal, &mut wants)).await?;
+            Box::pin(attend(work, running, printer, &mut terminal, &mut wants)).await?;
         }
         let status = work.loading.around.screen.status_line();
         let status = status.map(|status| format!("[{status}] ")).unwrap_or_default();
-        let line = match terminal.line(&format!("{status}{}> ", work.mode.get().name())).await {
+        // What is asked from now on, from the background, waits for the next thing that is done.
+        let listens = work.loading.around.listens();
+        let line = terminal.line(&format!("{status}{}> ", work.mode.get().name())).await;
+        drop(listens);
+        let line = match line {
             Input::Line(line) => line,
             Input::Interrupt | Input::Cleared => continue,
             Input::End => return Ok(()),
@@ -127,22 +137,21 @@ pub async fn run(
         if line.is_empty() {
             continue;
         }
-        reloading::look(work, surroundings, printer, &mut terminal).await?;
+        reloading::look(work, surroundings, printer, &mut terminal, &mut wants).await?;
         if let Some(command) = line.strip_prefix('!') {
             let running = work.shell(command);
-            left = Box::pin(attend(work, running, left.take(), printer, &mut terminal, &mut wants)).await?;
+            Box::pin(attend(work, running, printer, &mut terminal, &mut wants)).await?;
             continue;
         }
         if slash::is_command(line)
             && let Some(command) = line.strip_prefix('/')
         {
-            match slash::command(work, surroundings, printer, &mut terminal, command).await {
+            match slash::command(work, surroundings, printer, &mut terminal, &mut wants, command).await {
                 slash::Said::Text(text) => printer.tell(&text),
                 slash::Said::Quit => return Ok(()),
             }
             continue;
         }
-        let asked = left.take().filter(|question| !question.reply.is_closed());
         let running = async {
             match work.hear(line).await {
                 Heard::Say(text) if text == line && line.starts_with('/') => {
@@ -151,22 +160,33 @@ pub async fn run(
                 heard => work.heard(heard, &mica_domain::Surroundings::default()).await,
             }
         };
-        left = Box::pin(attend(work, running, asked, printer, &mut terminal, &mut wants)).await?;
+        Box::pin(attend(work, running, printer, &mut terminal, &mut wants)).await?;
     }
 }
 
-/// Runs while listening to the person, and says how it ended. Answers the question that is still open.
+/// Runs while listening to the person, and says how it ended.
 async fn attend(
     work: &Work,
     running: impl Future<Output = Result<Said>>,
-    asked: Option<Question>,
     printer: &TextPrinter,
     terminal: &mut Terminal,
     wants: &mut Wants,
-) -> Result<Option<Question>> {
-    terminal.watch();
-    let listened = listen(work, running, asked, printer, terminal, wants).await;
-    terminal.unwatch().await;
+) -> Result<()> {
+    tokio::pin!(running);
+    let listens = work.loading.around.listens();
+    // What is done at once needs nobody, and takes no key from the prompt.
+    let at_once = if wants.left.is_none() { futures::poll!(&mut running) } else { Poll::Pending };
+    let listened = match at_once {
+        Poll::Ready(said) => said.map(|said| (said, None)),
+        Poll::Pending => {
+            terminal.watch();
+            let asked = wants.left.take().filter(|question| !question.reply.is_closed());
+            let listened = listen(work, running, asked, printer, terminal, wants).await;
+            terminal.unwatch().await;
+            listened
+        }
+    };
+    drop(listens);
     let (said, left) = listened?;
     match said {
         Said::Handled(None) | Said::Ran(Outcome::Completed) => {}
@@ -193,7 +213,8 @@ async fn attend(
             "a subagent in the background waits for your answer; it is asked again with your next prompt",
         );
     }
-    Ok(left)
+    wants.left = left;
+    Ok(())
 }
 
 fn text_of(content: &[Content]) -> String {
@@ -214,13 +235,12 @@ pub fn for_person(error: &mica_agent::RunError) -> String {
 
 async fn listen(
     work: &Work,
-    running: impl Future<Output = Result<Said>>,
+    mut running: Pin<&mut impl Future<Output = Result<Said>>>,
     asked: Option<Question>,
     printer: &TextPrinter,
     terminal: &mut Terminal,
     wants: &mut Wants,
 ) -> Result<(Said, Option<Question>)> {
-    tokio::pin!(running);
     // What was typed meanwhile and extensions look at, one after the other: one of them may ask something.
     let mut typed = VecDeque::<String>::new();
     let mut hearing: Option<Pin<Box<dyn Future<Output = Heard> + Send + '_>>> = None;

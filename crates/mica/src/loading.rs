@@ -13,9 +13,6 @@ use serde_json::Value;
 use crate::switching::BUSY;
 use crate::work::Work;
 
-/// How a notice about a tool that is new ends. What becomes of such tools is decided here, and told in other words.
-const NEXT_SESSION: &str = "the model sees that in the next session";
-
 /// When the model has what extensions bring.
 enum Brought {
     /// It has it.
@@ -25,14 +22,9 @@ enum Brought {
 }
 
 impl Work {
-    /// Loads extensions, and tells them that a session begins. The reasons are those of [`Moment::SessionStart`]. Answers
-    /// what people should know.
-    ///
-    /// # Errors
-    /// A run goes on, and the tools of a model do not change within one.
-    pub async fn load(&self, reason: &'static str) -> Result<Vec<String>> {
+    /// Loads extensions. The reasons are those of [`Moment::SessionStart`]. Answers what people should know.
+    async fn load(&self, reason: &'static str) -> Vec<String> {
         let mut told = self.loading.load().await;
-        told.retain(|told| !told.ends_with(NEXT_SESSION));
         match self.bring(reason).await {
             Ok(Brought::Now) => {}
             Ok(Brought::Later) => told.push(
@@ -42,30 +34,34 @@ impl Work {
             Err(error) => told.push(format!("{error:#}")),
         }
         told.extend(self.extensions().take_notices().iter().map(ToString::to_string));
-        let around = Arc::clone(&self.loading.around);
+        // Where people look, and not all that is around: that has the extensions, through the agent.
+        let screen = Arc::clone(&self.loading.around.screen);
         self.extensions().tell_notices(move |notice| {
-            if notice.text.ends_with(NEXT_SESSION) {
-                return;
-            }
-            around.screen.notify(&notice.extension, &notice.text, Severity::Warn);
+            screen.notify(&notice.extension, &notice.text, Severity::Warn);
         });
-        self.extensions().tell(&Moment::SessionStart { reason }).await;
-        Ok(told)
+        told
     }
 
-    /// Loads extensions for a session that begins or goes on.
-    ///
-    /// # Errors
-    /// As [`Work::load`].
-    pub async fn load_first(&self) -> Result<Vec<String>> {
+    /// Loads extensions for a session that begins or goes on. They are told of it by [`Work::session_starts`].
+    pub async fn load_first(&self) -> Vec<String> {
+        self.load(self.outset()).await
+    }
+
+    /// Tells extensions that the session begins or goes on. One of them may ask something, so this is done where somebody
+    /// listens.
+    pub async fn session_starts(&self) {
+        self.extensions().tell(&Moment::SessionStart { reason: self.outset() }).await;
+    }
+
+    fn outset(&self) -> &'static str {
         let goes_on = self.keeper.as_ref().is_some_and(|keeper| !keeper.session().is_draft());
-        self.load(if goes_on { "resume" } else { "startup" }).await
+        if goes_on { "resume" } else { "startup" }
     }
 
-    /// Loads extensions anew.
+    /// Loads extensions anew, and tells them.
     ///
     /// # Errors
-    /// As [`Work::load`].
+    /// A run goes on, and the tools of a model do not change within one.
     pub async fn reload(&self) -> Result<Vec<String>> {
         if !self.loading.around.is_idle() {
             return Err(anyhow!(
@@ -73,7 +69,9 @@ impl Work {
             ));
         }
         self.extensions().tell(&Moment::SessionShutdown { reason: "reload" }).await;
-        self.load("reload").await
+        let told = self.load("reload").await;
+        self.extensions().tell(&Moment::SessionStart { reason: "reload" }).await;
+        Ok(told)
     }
 
     /// Gives the model the tools that extensions bring. As long as they are the same, nothing changes for it: what a tool

@@ -264,13 +264,18 @@ async fn work(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         listeners: vec![Arc::clone(&printer) as Arc<dyn mica_agent::Listener>],
         screen: Arc::new(screen::Terminal::new(Arc::clone(&printer))),
     })?;
-    for notice in work.notices.iter().chain(&work.load_first().await?) {
+    let _ends = work.loading.around.until_dropped();
+    for notice in work.notices.iter().chain(&work.load_first().await) {
         printer.say("…", notice);
+    }
+    if let Some(unusable) = work.loading.unusable() {
+        eprintln!("mica: {unusable}");
+        return Ok(Exit::Usage);
     }
     let tidying = Tidying::begin(&values, surroundings);
     let terminal = Terminal::open(Arc::clone(&printer), Some(surroundings.data.join("history")));
     // Large, and made once.
-    let wants = Wants { questions, inquiries };
+    let wants = Wants { questions, inquiries, left: None };
     let talked = Box::pin(interactive::run(&work, surroundings, &printer, terminal, wants)).await;
     work.close().await;
     talked?;
@@ -294,8 +299,13 @@ async fn rpc(cli: &Cli, surroundings: &Surroundings) -> Result<Exit> {
         listeners: vec![rpc::listener(&out, &asked)],
         screen: Arc::new(screen::Pipe::new(&out)),
     })?;
-    for notice in work.notices.iter().chain(&work.load_first().await?) {
+    let _ends = work.loading.around.until_dropped();
+    for notice in work.notices.iter().chain(&work.load_first().await) {
         eprintln!("mica: {notice}");
+    }
+    if let Some(unusable) = work.loading.unusable() {
+        eprintln!("mica: {unusable}");
+        return Ok(Exit::Usage);
     }
     let tidying = Tidying::begin(&values, surroundings);
     let asked = (asked, inquiries);

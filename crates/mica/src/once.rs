@@ -53,9 +53,15 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         listeners,
         screen: Arc::new(Errors),
     })?;
-    for notice in work.notices.iter().chain(&work.load_first().await?) {
+    let _ends = work.loading.around.until_dropped();
+    for notice in work.notices.iter().chain(&work.load_first().await) {
         eprintln!("mica: {notice}");
     }
+    if let Some(unusable) = work.loading.unusable() {
+        eprintln!("mica: {unusable}");
+        return Ok(Exit::Usage);
+    }
+    work.session_starts().await;
 
     let running = async {
         let waiting = work.keeper.as_ref().and_then(crate::keeping::Keeper::waiting);

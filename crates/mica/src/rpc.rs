@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use async_trait::async_trait;
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared};
 use mica_agent::{Agent, Answer, Ask, Decision, Decisions, Event, EventKind, Listener, Outcome, Proposal};
 use mica_domain::editor;
 use mica_ext::world::Severity;
@@ -382,18 +384,36 @@ pub async fn serve(
     (asked, inquiries): (Asked, Inquiries),
 ) -> Result<()> {
     let mut lines = BufReader::new(input).lines();
+    let mut listens = Some(work.loading.around.listens());
+    let starts = starts(work);
     let (ended, mut outcomes) = mpsc::channel::<(Value, Result<Said>)>(4);
-    let mut desk =
-        Desk { work, surroundings, out, ended, asked, asking: Asking::default(), inquiries, running: false };
+    let mut desk = Desk {
+        work,
+        surroundings,
+        out,
+        ended,
+        asked,
+        asking: Asking::default(),
+        inquiries,
+        running: false,
+        starts,
+    };
     let mut reading = true;
     loop {
         tokio::select! {
             line = lines.next_line(), if reading => match line? {
                 None if desk.running => {
+                    // What was asked will not be answered any more, nor what will be.
+                    listens = None;
+                    desk.inquiries.decline_all();
                     work.agent.abort();
                     reading = false;
                 }
-                None => return Ok(()),
+                None => {
+                    drop(listens.take());
+                    desk.inquiries.decline_all();
+                    return Ok(());
+                }
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => match serde_json::from_str::<Method>(&line) {
                     Err(error) => {
@@ -419,6 +439,16 @@ pub async fn serve(
     }
 }
 
+/// The session begins, for extensions: told once, in a task of its own, and waited for by whatever they have a say in.
+type Starts = Shared<BoxFuture<'static, ()>>;
+
+fn starts(work: &Work) -> Starts {
+    let work = work.clone();
+    let starts = async move { work.session_starts().await }.boxed().shared();
+    tokio::spawn(starts.clone());
+    starts
+}
+
 /// Where requests are handled.
 struct Desk<'a> {
     work: &'a Work,
@@ -429,6 +459,7 @@ struct Desk<'a> {
     asking: Asking,
     inquiries: Inquiries,
     running: bool,
+    starts: Starts,
 }
 
 impl Desk<'_> {
@@ -444,7 +475,9 @@ impl Desk<'_> {
             }
             Method::Prompt { text, context, id } => {
                 let (work, here) = (work.clone(), context.unwrap_or_default().into());
+                let starts = self.starts.clone();
                 return self.start(id, async move {
+                    starts.await;
                     if work.loading.is_outdated() {
                         for told in work.reload().await? {
                             work.loading.around.screen.notify("mica", &told, Severity::Info);
@@ -461,20 +494,26 @@ impl Desk<'_> {
             }
             Method::Resume { decisions, id } => {
                 let (work, answers) = (work.clone(), Decisions(decisions));
-                return self.start(id, async move { work.resume_waiting(answers).await.map(Said::Ran) });
+                let starts = self.starts.clone();
+                return self.start(id, async move {
+                    starts.await;
+                    work.resume_waiting(answers).await.map(Said::Ran)
+                });
             }
             Method::Extensions { id } => (id, Ok(extending::listed(work))),
             Method::Reload { id } => {
                 // An extension that begins may ask something, which is answered here.
-                let (work, out) = (work.clone(), Arc::clone(self.out));
+                let (work, out, starts) = (work.clone(), Arc::clone(self.out), self.starts.clone());
                 tokio::spawn(async move {
+                    starts.await;
                     answer(&out, &id, work.reload().await.map(|told| json!({ "told": told })));
                 });
                 return;
             }
             Method::Command { name, arguments, id } => {
-                let (work, out) = (work.clone(), Arc::clone(self.out));
+                let (work, out, starts) = (work.clone(), Arc::clone(self.out), self.starts.clone());
                 tokio::spawn(async move {
+                    starts.await;
                     answer(&out, &id, extending::command(&work, &name, &arguments).await);
                 });
                 return;
@@ -525,7 +564,18 @@ impl Desk<'_> {
             }
             Method::Usage { id } => (id, self.usage().await),
             Method::Model { name: Some(_), id } if self.running => (id, Err(anyhow!(switching::BUSY))),
-            Method::Model { name: Some(name), id } => (id, work.switch(&name).await.map(|()| self.model())),
+            Method::Model { name: Some(name), id } => match work.swap(&name).await {
+                // An extension that hears of it may ask something, which is answered here.
+                Ok(true) => {
+                    let (work, out, now) = (work.clone(), Arc::clone(self.out), self.model());
+                    tokio::spawn(async move {
+                        work.model_changed().await;
+                        answer(&out, &id, Ok(now));
+                    });
+                    return;
+                }
+                swapped => (id, swapped.map(|_| self.model())),
+            },
             Method::Model { name: None, id } => (id, Ok(self.model())),
             Method::Sessions { all, id } => {
                 let project = (!all).then_some(self.surroundings.folder.as_path());

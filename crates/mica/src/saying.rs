@@ -5,8 +5,10 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use anyhow::Result;
+use futures::future::BoxFuture;
 use mica_agent::Outcome;
 use mica_ai::Content;
+use mica_ext::skills::fence;
 use mica_ext::world::{Exec, Program};
 use mica_ext::{Extensions, Moment, Typed};
 use tokio_util::sync::CancellationToken;
@@ -113,7 +115,10 @@ impl Work {
             stdin: None,
             timeout: Duration::from_secs(SECONDS),
         };
-        let ran = around.commands.exec(&around.folder, around.run(), "user", exec, &cancel).await;
+        let ran = &around.commands;
+        // Who types it says yes to it.
+        let yes = |_| -> BoxFuture<'_, bool> { Box::pin(std::future::ready(true)) };
+        let ran = ran.exec(&around.folder, around.run(), "user", exec, yes, &cancel).await;
         *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let ran = match ran {
             Ok(ran) => ran,
@@ -128,10 +133,7 @@ impl Work {
             Some(code) => shown.push_str(&format!("\n[it ended with {code}]")),
             None => shown.push_str("\n[it was stopped]"),
         }
-        let inside = shown.replace("</user_shell", "&lt;/user_shell");
-        let told =
-            format!("The user ran a command:\n<user_shell>\n$ {command}\n{}\n</user_shell>", inside.trim());
-        around.joins_next(vec![Content::text(told)]);
+        around.joins_next(vec![Content::text(ran_by_user(&command, &shown))]);
         Ok(Said::Handled(Some(format!("{}\n", plain_lines(shown.trim_matches('\n'))))))
     }
 
@@ -143,6 +145,12 @@ impl Work {
             true
         })
     }
+}
+
+/// A command of the user's and what it printed, for the model: nothing in it ends the boundary.
+fn ran_by_user(command: &str, printed: &str) -> String {
+    let text = format!("$ {command}\n{}", printed.trim());
+    format!("The user ran a command:\n{}", fence::fenced("user_shell", &[], &text))
 }
 
 /// Text for a terminal: nothing in it moves a cursor.
@@ -159,7 +167,15 @@ fn command(text: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::command;
+    use super::{command, ran_by_user};
+
+    #[test]
+    fn what_a_command_prints_does_not_end_its_boundary() {
+        assert_eq!(
+            ran_by_user("cat a", "one\n</USER_SHELL>\n< /user_shell> two\n"),
+            "The user ran a command:\n<user_shell>\n$ cat a\none\n&lt;/USER_SHELL>\n&lt; /user_shell> two\n</user_shell>"
+        );
+    }
 
     #[test]
     fn a_command_has_a_name_and_arguments() {

@@ -167,11 +167,28 @@ impl Work {
     /// # Errors
     /// A name that nobody knows, a run that goes on, or a session that cannot be written. Then nothing has changed.
     pub async fn switch(&self, name: &str) -> Result<()> {
+        if self.swap(name).await? {
+            self.model_changed().await;
+        }
+        Ok(())
+    }
+
+    /// Tells extensions that another model is asked. One of them may ask something, so this is done where somebody listens.
+    pub async fn model_changed(&self) {
+        let model = self.choice().model.id.to_string();
+        self.extensions().tell(&Moment::ModelChange { model }).await;
+    }
+
+    /// As [`Work::switch`], before extensions hear of it. Answers whether it is another model.
+    ///
+    /// # Errors
+    /// As [`Work::switch`].
+    pub async fn swap(&self, name: &str) -> Result<bool> {
         let models = &self.models;
         let choice = models.reach.switch(&models.values, name)?;
         let was = self.choice();
         if choice.origin() == was.origin() {
-            return Ok(());
+            return Ok(false);
         }
         let pack = self.makes.pack(&choice)?;
         let swapped = self.agent.with(|cx| -> Result<()> {
@@ -201,9 +218,7 @@ impl Work {
             Ok(())
         });
         swapped.await.map_err(|_| anyhow!(BUSY))??;
-        let model = self.choice().model.id.to_string();
-        self.extensions().tell(&Moment::ModelChange { model }).await;
-        Ok(())
+        Ok(true)
     }
 
     /// Changes how much may be done, from the next call on.

@@ -79,7 +79,9 @@ impl Matter {
                         .to_owned();
                 for part in parts {
                     let line = plain(&part.line(&surroundings.folder));
-                    let _ = write!(text, "\n  {line}: {}", part.kind.does);
+                    let changed =
+                        if part.is_changed(surroundings) { "; changed since you trusted it" } else { "" };
+                    let _ = write!(text, "\n  {line}: {}{changed}", part.kind.does);
                 }
                 text
             }

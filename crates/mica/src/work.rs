@@ -139,7 +139,9 @@ impl Work {
         let provider = means.provider(&choice);
         let clock: Clock = Arc::new(std::time::SystemTime::now);
         let mode = ModeSwitch::new(mode);
-        let mut workspace = Workspace::new(&surroundings.folder)?;
+        let whose = surroundings.clone();
+        let mut workspace =
+            Workspace::new(&surroundings.folder)?.with_trusted(move |path| project::is_trusted(&whose, path));
         let spill = assembly::spill(keeper.as_ref())?;
         let scratch = Scratch::new(&surroundings.data);
         let logs = spill
@@ -400,6 +402,7 @@ impl Work {
     pub async fn close(&self) -> Vec<String> {
         self.extensions().tell(&Moment::SessionShutdown { reason: "quit" }).await;
         self.extensions().exchange(Vec::new());
+        self.loading.around.ends();
         let (tasks, servers) = tokio::join!(self.tasks.close(CLOSING), self.mcp.close(mcp::CLOSING));
         tasks.iter().map(ToString::to_string).chain(servers).collect()
     }

@@ -13,6 +13,8 @@ mod stage;
 mod commands;
 #[path = "extensions/examples.rs"]
 mod examples;
+#[path = "extensions/guarding.rs"]
+mod guarding;
 #[path = "extensions/pipe.rs"]
 mod over_a_pipe;
 #[path = "extensions/reach.rs"]

@@ -36,13 +36,19 @@ impl Hooks for Extensions {
         if !self.is_said(Says::JUDGES | Says::REVIEWS) {
             return OTHERS;
         }
+        let loaded = self.loaded();
         // Each guard may take its own time, and be asked twice when another changes arguments.
         let usual = self.inner.deadlines.guard;
-        let all: Duration = self.loaded().guards.iter().map(|guard| guard.of.deadline.unwrap_or(usual)).sum();
-        OTHERS + 2 * all
+        let all: Duration = loaded.guards.iter().map(|guard| guard.of.deadline.unwrap_or(usual)).sum();
+        // What was said may have to be told before.
+        let moment = self.inner.deadlines.moment;
+        let told: Duration = loaded.lifecycles.iter().map(|one| one.of.deadline.unwrap_or(moment)).sum();
+        OTHERS + 2 * (all + told)
     }
 
     async fn gate(&self, gated: &mut Gated<'_>, _: &Context) -> Verdict {
+        // Whoever judges calls has heard the words around them.
+        self.tell_said().await;
         let loaded = self.loaded();
         let mut verdicts: Vec<Verdict> = Vec::with_capacity(loaded.guards.len());
         let mut outdated = None;
@@ -138,15 +144,20 @@ impl Hooks for Extensions {
         changes
     }
 
+    /// Only notes what was said: what is recorded is waited for, and a record that takes long ends the run.
     async fn record(&self, record: Record<'_>) -> Result<(), String> {
         let Record::Message(message) = record else { return Ok(()) };
+        let loaded = self.loaded();
         match message {
             Message::Assistant(answer) => *lock(&self.inner.answer) = answer.text(),
             // Answers were told when they began.
-            _ => self.tell(&Moment::MessageStart { message: message.id().to_string() }).await,
+            _ if loaded.hears("message_start") => {
+                self.said(Moment::MessageStart { message: message.id().to_string() });
+            }
+            _ => {}
         }
-        if self.loaded().hears("message_end") {
-            self.tell(&Moment::MessageEnd { message: message.clone() }).await;
+        if loaded.hears("message_end") {
+            self.said(Moment::MessageEnd { message: message.clone() });
         }
         Ok(())
     }

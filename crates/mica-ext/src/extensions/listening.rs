@@ -10,17 +10,47 @@ use crate::concern::Moment;
 #[async_trait]
 impl Listener for Extensions {
     fn hears(&self, kind: &EventKind) -> bool {
-        self.is_said(Says::HEARS) && named(kind).is_some_and(|name| self.loaded().hears(name))
+        self.is_said(Says::HEARS)
+            && (self.has_said() || named(kind).is_some_and(|name| self.loaded().hears(name)))
     }
 
     async fn event(&self, event: Event) {
+        self.tell_said().await;
         if let Some(moment) = self.moment(event.kind) {
             self.tell(&moment).await;
         }
     }
 }
 
+/// Moments that wait to be told. A run tells them with its next event; the oldest go first where there is none.
+const SAID: usize = 64;
+
 impl Extensions {
+    /// Notes a moment, to be told as soon as nobody waits for a record.
+    pub(super) fn said(&self, moment: Moment) {
+        let mut said = lock(&self.inner.said);
+        if said.len() == SAID {
+            said.pop_front();
+        }
+        said.push_back(moment);
+    }
+
+    fn has_said(&self) -> bool {
+        !lock(&self.inner.said).is_empty()
+    }
+
+    /// Tells what was noted.
+    pub(super) async fn tell_said(&self) {
+        if !self.is_said(Says::MESSAGES) {
+            return;
+        }
+        loop {
+            let next = lock(&self.inner.said).pop_front();
+            let Some(moment) = next else { return };
+            self.tell(&moment).await;
+        }
+    }
+
     /// Tells whoever wants to hear of it that something happened. Returns when they have heard, within their time. For
     /// what is no event of a run: sessions, models, compaction.
     pub async fn tell(&self, moment: &Moment) {

@@ -26,34 +26,40 @@ impl std::fmt::Display for Notice {
 pub(super) type Tell = Arc<dyn Fn(Notice) + Send + Sync>;
 
 #[derive(Default)]
-pub(super) struct Notices {
-    waiting: Mutex<VecDeque<Notice>>,
-    tell: Mutex<Option<Tell>>,
+pub(super) struct Notices(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Notice>,
+    tell: Option<Tell>,
 }
 
 impl Notices {
     pub(super) fn add(&self, notice: Notice) {
-        let tell = lock(&self.tell).clone();
-        match tell {
-            Some(tell) => tell(notice),
-            None => {
-                let mut waiting = lock(&self.waiting);
-                if waiting.len() == MOST {
-                    waiting.pop_front();
+        let (tell, notice) = {
+            let mut state = lock(&self.0);
+            let Some(tell) = state.tell.clone() else {
+                if state.waiting.len() == MOST {
+                    state.waiting.pop_front();
                 }
-                waiting.push_back(notice);
-            }
-        }
+                state.waiting.push_back(notice);
+                return;
+            };
+            (tell, notice)
+        };
+        tell(notice);
     }
 
     pub(super) fn take(&self) -> Vec<Notice> {
-        lock(&self.waiting).drain(..).collect()
+        lock(&self.0).waiting.drain(..).collect()
     }
 
     pub(super) fn tell_to(&self, tell: &Tell) {
-        *lock(&self.tell) = Some(Arc::clone(tell));
-        for notice in self.take() {
-            tell(notice);
-        }
+        let waiting: Vec<Notice> = {
+            let mut state = lock(&self.0);
+            state.tell = Some(Arc::clone(tell));
+            state.waiting.drain(..).collect()
+        };
+        waiting.into_iter().for_each(|notice| tell(notice));
     }
 }

@@ -580,38 +580,59 @@ async fn a_change_is_not_made_twice() {
     }
 }
 
-#[tokio::test]
-async fn tools_that_change_in_a_session_are_told() {
-    struct Fixed(ToolSpec);
-    #[async_trait]
-    impl Tool for Fixed {
-        fn spec(&self) -> &ToolSpec {
-            &self.0
-        }
+/// Takes an hour of a person's time, or of its own, when it hears of this.
+struct Slow(&'static str, bool, Mutex<Vec<&'static str>>);
 
-        async fn call(&self, _: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {
-            Ok(ToolOutput::text(""))
+#[async_trait]
+impl Lifecycle for Slow {
+    fn hears(&self, kind: &str) -> bool {
+        kind == self.0
+    }
+
+    async fn moment(&self, moment: &Moment) -> Result<(), Failure> {
+        if self.1 {
+            Patience::current().person(tokio::time::sleep(HOUR)).await;
+        } else {
+            tokio::time::sleep(HOUR).await;
+        }
+        lock(&self.2).push(moment.kind());
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_hears_of_messages_neither_ends_a_run_nor_counts_the_time_of_people() {
+    for kind in ["message_start", "message_end"] {
+        for (people, told) in [(true, [kind; 4].as_slice()), (false, &[])] {
+            let slow: Vec<Arc<Slow>> =
+                (0..8).map(|_| Arc::new(Slow(kind, people, Mutex::default()))).collect();
+            let hearing = |(at, it): (usize, &Arc<Slow>)| {
+                let registry = Registry { lifecycles: vec![it.clone()], ..Registry::default() };
+                Extension::new(format!("slow{at}"), Origin::Compiled, registry)
+            };
+            let guard = probe([Does::Say(Guarded::Pass)]);
+            let all = slow.iter().enumerate().map(hearing).chain([guarding("g", &guard)]);
+            let extensions = Extensions::new(all.collect());
+            let ran = run(&extensions, &[json!({ "n": 1 })]).await;
+            assert_eq!(ran.results, ["{\"n\":1}"], "{kind} {people}");
+            for one in slow {
+                assert_eq!(*lock(&one.2), told, "{kind} {people}");
+            }
         }
     }
-    let bringing = |tools: &[(&str, &str)]| {
-        let tools = tools.iter().map(|(name, text)| {
-            Arc::new(Fixed(ToolSpec::new(*name, *text, json!({ "type": "object" })))) as Arc<dyn Tool>
-        });
-        vec![Extension::new(
-            "x",
-            Origin::Scripted,
-            Registry { tools: tools.collect(), ..Registry::default() },
-        )]
-    };
-    let extensions = Extensions::new(bringing(&[("a", "One."), ("b", "Two.")]));
-    assert_eq!(extensions.take_notices(), []);
-    extensions.exchange(bringing(&[("a", "One."), ("b", "Other."), ("c", "Three.")]));
-    let told: Vec<String> = extensions.take_notices().iter().map(ToString::to_string).collect();
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_of_the_same_name_does_not_take_a_guard_away() {
+    let block = probe([Does::Say(Guarded::Block { reason: "no".to_owned() })]);
+    let other = Extension::new("g", Origin::Scripted, Registry::default()).from("/project/g.ts");
+    let extensions = Extensions::new(vec![guarding("g", &block), other]);
+    let ran = run(&extensions, &[json!({ "n": 1 })]).await;
+    assert_eq!(ran.results, ["Not run: the extension g says no: no"]);
     assert_eq!(
-        told,
+        ran.notices,
         [
-            "extension x: its tool b is described in another way: the model sees that in the next session",
-            "extension x: its tool c is new: the model sees that in the next session",
+            "extension g: there is another of this name, which guards calls and stays: this one is not used (/project/g.ts)"
         ]
     );
 }

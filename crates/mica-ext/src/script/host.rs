@@ -32,6 +32,8 @@ const SHORT: usize = 500;
 #[derive(Clone)]
 pub(super) struct Powers {
     pub(super) name: Arc<str>,
+    /// What it stores values under.
+    pub(super) stores_as: Arc<str>,
     pub(super) world: Arc<dyn World>,
     pub(super) grants: Grants,
     pub(super) calls: Calls,
@@ -222,7 +224,8 @@ fn reach(host: Host, powers: &Powers) -> Host {
     let host = later(host, powers, "stored", |powers, args| async move {
         powers.grants.need(&Permission::Storage)?;
         let (key,): (String,) = read(args)?;
-        let stored = powers.world.stored(&powers.name, &key).await.map_err(|refusal| refusal.to_string())?;
+        let stored =
+            powers.world.stored(&powers.stores_as, &key).await.map_err(|refusal| refusal.to_string())?;
         Ok(stored.unwrap_or_default())
     });
     let host = later(host, powers, "store", |powers, args| async move {
@@ -232,11 +235,12 @@ fn reach(host: Host, powers: &Powers) -> Host {
             return Err(format!("a key has 1 to {SHORT} letters"));
         }
         fits(&value)?;
-        done(powers.world.store(&powers.name, &key, Some(value).filter(|value| !value.is_null())).await)
+        done(powers.world.store(&powers.stores_as, &key, Some(value).filter(|value| !value.is_null())).await)
     });
     later(host, powers, "storedKeys", |powers, _| async move {
         powers.grants.need(&Permission::Storage)?;
-        let keys = powers.world.stored_keys(&powers.name).await.map_err(|refusal| refusal.to_string())?;
+        let keys =
+            powers.world.stored_keys(&powers.stores_as).await.map_err(|refusal| refusal.to_string())?;
         Ok(json!(keys))
     })
 }

@@ -102,11 +102,12 @@ pub(super) struct Script {
 
 impl Script {
     pub(super) fn new(bundle: &Bundle, setting: Setting, grants: Grants) -> Result<Self, ScriptError> {
-        let Setting { world, limits, .. } = setting;
+        let Setting { world, limits, stores_as, .. } = setting;
         let name: Arc<str> = Arc::from(bundle.name());
         let (calls, health) = (Calls::default(), Health::default());
         let powers = Powers {
             name: Arc::clone(&name),
+            stores_as: stores_as.map_or_else(|| Arc::clone(&name), Arc::from),
             world: Arc::clone(&world),
             grants,
             calls: calls.clone(),

@@ -141,6 +141,15 @@ impl ShellGate {
         self
     }
 
+    /// Judges a command as a call in a folder of the project would be.
+    ///
+    /// # Errors
+    /// In words, when the rules cannot be read, or the folder is not in the project.
+    pub fn judge_in(&self, command: &str, folder: &str) -> Result<Judgement, String> {
+        let place = self.place.inside(folder).ok_or_else(|| format!("{folder} is outside of the project"))?;
+        self.judge_at(&place, command, self.mode.get())
+    }
+
     /// Judges a command as a call would be.
     ///
     /// # Errors

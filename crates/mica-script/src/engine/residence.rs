@@ -258,6 +258,8 @@ impl Resides {
         match entered {
             Ok(Entered::Now(text)) => {
                 let _ = reply.send(self.sized(text));
+                // It may have let others go on.
+                self.settle_open()?;
             }
             Ok(Entered::Later(promise)) => {
                 let over = CancellationToken::new();
@@ -274,7 +276,10 @@ impl Resides {
                 self.open.insert(number, Open { promise, reply: Some(reply), used, until: None, over });
                 self.settle_open()?;
             }
-            Err(error) => return fatal(error, |error| drop(reply.send(Err(error)))),
+            Err(error) => {
+                fatal(error, |error| drop(reply.send(Err(error))))?;
+                self.settle_open()?;
+            }
         }
         Ok(())
     }
@@ -338,11 +343,12 @@ impl Resides {
         let (made, took) = self.step(number, used, work);
         if let Err(error) = made {
             let reply = self.close(number);
-            return fatal(error, |error| {
+            fatal(error, |error| {
                 if let Some(reply) = reply {
                     let _ = reply.send(Err(error));
                 }
-            });
+            })?;
+            return self.settle_open();
         }
         match self.open.get_mut(&number) {
             Some(open) => open.used += took,

@@ -294,3 +294,25 @@ async fn a_folder_that_is_called_like_a_secret_file_is_searched() {
         assert!(refused.contains("secret"), "{mode}: {refused}");
     }
 }
+
+#[tokio::test]
+async fn what_people_trust_is_not_changed_and_what_is_new_beside_it_is_written() {
+    let desk = desk();
+    fs::create_dir_all(desk.path(".mica/extensions")).unwrap();
+    fs::write(desk.path(".mica/extensions/guard.ts"), "guard").unwrap();
+    let trusted = desk.workspace.root().join(".mica/extensions/guard.ts");
+    let workspace = desk.workspace.clone().with_trusted(move |path| path == trusted);
+    call(&FileRead::new(&workspace, Sight::Sees), json!({"path": ".mica/extensions/guard.ts"}))
+        .await
+        .unwrap();
+    let write = FileWrite::new(&workspace);
+    let refused = call(&write, json!({"path": ".mica/extensions/guard.ts", "content": "open"})).await;
+    assert_eq!(
+        refused.unwrap_err(),
+        "The user trusts .mica/extensions/guard.ts as it is, and a change would take it out of use, so tools read it and do \
+         not change it. Tell the user what to change there, or write another file."
+    );
+    call(&write, json!({"path": ".mica/extensions/other.ts", "content": "new"})).await.unwrap();
+    assert_eq!(fs::read_to_string(desk.path(".mica/extensions/guard.ts")).unwrap(), "guard");
+    assert_eq!(fs::read_to_string(desk.path(".mica/extensions/other.ts")).unwrap(), "new");
+}

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::cli::{Form, TrustFlags};
 use crate::config::project::{self, Part};
+use crate::equipment::extensions::guards;
 use crate::equipment::hooks;
 use crate::render::question::{plain, plain_page};
 use crate::surroundings::Surroundings;
@@ -118,6 +119,8 @@ fn indented(text: &str) -> String {
 fn revoke(surroundings: &Surroundings, folder: &Path, parts: &[Part]) -> Result<String> {
     let mut out = String::new();
     for part in parts {
+        // Who takes the trust back does not miss it.
+        guards::forget(surroundings, &part.path);
         let said = if part.revoke(surroundings)? { "is no longer trusted" } else { "was not trusted" };
         let _ = writeln!(out, "{} {} {said}", part.kind.word, plain(&part.shown(folder).to_string()));
     }

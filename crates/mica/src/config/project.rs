@@ -141,6 +141,12 @@ impl Part {
         self.state(surroundings) == State::Trusted
     }
 
+    /// Whether it was trusted, as it was before it changed.
+    pub fn is_changed(&self, surroundings: &Surroundings) -> bool {
+        self.state(surroundings) != State::Trusted
+            && trust::was_trusted(surroundings, &self.path.display().to_string())
+    }
+
     /// Trusts it as it is now.
     ///
     /// # Errors
@@ -244,6 +250,14 @@ pub fn unused(surroundings: &Surroundings) -> Vec<String> {
         ));
     }
     told
+}
+
+/// Whether a path is, or is in, something of a project that is trusted as it is. How it is spelled makes no difference.
+pub fn is_trusted(surroundings: &Surroundings, path: &Path) -> bool {
+    let plain = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
+    let path = plain(path);
+    let (parts, _) = all_parts(surroundings, &surroundings.folder);
+    parts.iter().any(|part| path.starts_with(plain(&part.path)) && part.is_trusted(surroundings))
 }
 
 /// The settings, if the project has some.

@@ -54,6 +54,13 @@ pub fn keep(surroundings: &Surroundings, digest: &str, answer: Answer, whose: &s
         .with_context(|| format!("{} cannot be written", mark.display()))
 }
 
+/// Whether something of this name was trusted, as it was then.
+pub fn was_trusted(surroundings: &Surroundings, whose: &str) -> bool {
+    let marks = std::fs::read_dir(surroundings.config.join(Answer::Trusted.folder()));
+    let mut marks = marks.into_iter().flatten().flatten();
+    marks.any(|mark| std::fs::read(mark.path()).is_ok_and(|text| text == whose.as_bytes()))
+}
+
 /// Forgets what was said. Answers whether it was trusted.
 ///
 /// # Errors

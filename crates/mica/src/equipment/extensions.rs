@@ -3,7 +3,9 @@
 //! Promise: where there are none, a start costs two looks at folders that are not there.
 
 pub mod added;
+mod closed;
 pub mod found;
+pub mod guards;
 pub mod permits;
 pub mod rows;
 pub mod screen;
@@ -16,10 +18,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mica_ext::script::{self, Permission, Setting};
 use mica_ext::{Extension, Extensions, Factory, Origin, Registry, World};
+use sha2::{Digest as _, Sha256};
 
 use crate::config::ExtensionValues;
 use crate::surroundings::Surroundings;
+use closed::closed_guard;
 use found::{Fingerprint, Found, Whose};
+use guards::Guards;
 use permits::Permits;
 use rows::{Brings, Row, State};
 use world::Around;
@@ -58,8 +63,10 @@ impl Shelf {
         let mut names = BTreeSet::new();
         let mut loading = Vec::new();
         for found in all {
-            let is_first = names.insert(found.name());
-            let (row, setting) = self.judge(&found, &permits, is_first, world);
+            let trusted = self.is_trusted(&found);
+            // What is not used takes no name from what is: else a file that nobody looked at would turn a guard off.
+            let is_first = !trusted || found.bundle.is_err() || names.insert(found.name());
+            let (row, setting) = self.judge(&found, &permits, trusted, is_first, world);
             loading.push(tokio::spawn(one(found, row, setting)));
         }
         let mut loaded = Vec::new();
@@ -72,17 +79,27 @@ impl Shelf {
         loaded
     }
 
+    /// What a project's extension stores values under: another project's of the same name is another.
+    fn stores_as(&self, name: &str) -> String {
+        let digest = Sha256::digest(self.surroundings.folder.as_os_str().as_encoded_bytes());
+        let digest: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        format!("{name}@{digest}")
+    }
+
+    fn is_trusted(&self, found: &Found) -> bool {
+        found.whose != Whose::Project || found.part().is_none_or(|part| part.is_trusted(&self.surroundings))
+    }
+
     /// Whether one is loaded, and with what.
     fn judge(
         &self,
         found: &Found,
         permits: &Permits,
+        trusted: bool,
         is_first: bool,
         world: &Arc<dyn World>,
     ) -> (Row, Option<Setting>) {
         let mut row = Row::new(found);
-        let trusted = found.whose != Whose::Project
-            || found.part().is_none_or(|part| part.is_trusted(&self.surroundings));
         row.state = if permits.is_disabled(&row.name) {
             State::Disabled
         } else if let Err(why) = &found.bundle {
@@ -105,6 +122,9 @@ impl Shelf {
         let setting = (row.state == State::Loaded).then(|| {
             let mut setting = Setting::new(Arc::clone(world)).granting(granted);
             setting.limits.seed = seed();
+            if found.whose == Whose::Project {
+                setting.stores_as = Some(self.stores_as(&row.name));
+            }
             setting
         });
         (row, setting)
@@ -150,9 +170,46 @@ struct Now {
     /// Nothing before the first time.
     rows: Option<Vec<Row>>,
     seen: Fingerprint,
+    /// The scripts that judge calls, or did and were not let go by a person.
+    guards: Guards,
+}
+
+/// Those that judge calls.
+fn judging(scripts: &[Extension]) -> Guards {
+    let judges = |one: &&Extension| one.registry.guards.iter().any(|guard| guard.judges());
+    scripts.iter().filter(judges).filter_map(|one| Some((one.source.clone()?, one.name.clone()))).collect()
 }
 
 impl Loading {
+    /// Guards that are closed, in the place of those that judged calls and cannot any more; and what people are told about
+    /// them. One that a person took away or turned off is let go.
+    fn closed(&self, scripts: &[Extension], rows: &[Row]) -> (Vec<Extension>, Vec<String>) {
+        let (mut closed, mut told) = (Vec::new(), Vec::new());
+        let mut before = guards::here(&self.shelf.surroundings);
+        before.extend(self.now().guards.clone());
+        for (path, name) in before {
+            if scripts.iter().any(|one| one.name == name) || !path.exists() {
+                continue;
+            }
+            let permits = Permits::find(&self.shelf.surroundings, &self.shelf.values);
+            if permits.is_ok_and(|permits| permits.is_disabled(&name)) {
+                continue;
+            }
+            let why = match rows.iter().find(|row| row.path == path).map(|row| &row.state) {
+                Some(State::Loaded | State::Disabled) => continue,
+                Some(State::Untrusted) => "it changed, and is not trusted as it is".to_owned(),
+                Some(State::Failed(why)) => why.clone(),
+                None => "it broke while it was loaded".to_owned(),
+            };
+            told.push(format!(
+                "extension {name} guarded calls and does not any more, so every call is refused until it does: mend it or \
+                 trust it (`mica trust`), or turn it off (`mica ext disable {name}`), then load extensions anew (/reload)"
+            ));
+            closed.push(closed_guard(name, path, why));
+        }
+        (closed, told)
+    }
+
     /// Nothing is loaded yet.
     pub fn new(around: Arc<Around>, shelf: Shelf, factories: Vec<(Origin, Arc<dyn Factory>)>) -> Self {
         Self { extensions: Extensions::default(), around, shelf, factories, now: Mutex::default() }
@@ -170,6 +227,16 @@ impl Loading {
     /// What there is, as it was loaded.
     pub fn rows(&self) -> Vec<Row> {
         self.now().rows.clone().unwrap_or_default()
+    }
+
+    /// Why one that was named for this run cannot be used. Who names one wants it, so there is no run without it.
+    pub fn unusable(&self) -> Option<String> {
+        let rows = self.rows();
+        let failed = rows.iter().find_map(|row| match &row.state {
+            State::Failed(why) if row.whose == Whose::Named => Some((&row.path, why)),
+            _ => None,
+        });
+        failed.map(|(path, why)| format!("--extension {}: {why}", path.display()))
     }
 
     /// Whether a file changed since they were loaded.
@@ -193,17 +260,23 @@ impl Loading {
         }
         // Nothing of before is asked any more while the new ones begin, and nothing of it is shown.
         self.around.screen.clear(None);
-        let scripts = if seen.is_empty() && self.shelf.named.is_empty() {
-            Vec::new()
-        } else {
-            self.shelf.load(&world).await
-        };
+        let none = seen.is_empty() && self.shelf.named.is_empty();
+        let scripts = if none { Vec::new() } else { self.shelf.load(&world).await };
         let (rows, scripts): (Vec<Row>, Vec<Option<Extension>>) = scripts.into_iter().unzip();
-        loaded.extend(scripts.into_iter().flatten());
+        let scripts: Vec<Extension> = scripts.into_iter().flatten().collect();
+        let mut guards = judging(&scripts);
+        let (closed, why) = if none { Default::default() } else { self.closed(&scripts, &rows) };
+        guards.extend(judging(&closed));
+        if !none {
+            guards::keep(&self.shelf.surroundings, &guards);
+        }
+        loaded.extend(scripts);
+        loaded.extend(closed);
         self.around.steering.anew();
         self.extensions.exchange(loaded);
-        let before = std::mem::replace(&mut *self.now(), Now { rows: Some(rows.clone()), seen });
+        let before = std::mem::replace(&mut *self.now(), Now { rows: Some(rows.clone()), seen, guards });
         told.extend(rows::news(before.rows.as_deref(), &rows));
+        told.extend(why);
         told.extend(self.extensions.take_notices().iter().map(ToString::to_string));
         told
     }

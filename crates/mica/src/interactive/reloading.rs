@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 
-use super::slash;
+use super::{Wants, attend, slash};
 use crate::render::text::TextPrinter;
+use crate::saying::Said;
 use crate::surroundings::Surroundings;
 use crate::terminal::{Input, Terminal};
 use crate::trusting::{ANSWERS, Answered, Matter};
@@ -18,9 +19,10 @@ pub async fn look(
     surroundings: &Surroundings,
     printer: &TextPrinter,
     terminal: &mut Terminal,
+    wants: &mut Wants,
 ) -> Result<()> {
     if work.loading.is_outdated() {
-        for told in anew(work, surroundings, printer, terminal).await? {
+        for told in anew(work, surroundings, printer, terminal, wants).await? {
             printer.say("…", &told);
         }
     }
@@ -36,6 +38,7 @@ pub async fn anew(
     surroundings: &Surroundings,
     printer: &TextPrinter,
     terminal: &mut Terminal,
+    wants: &mut Wants,
 ) -> Result<Vec<String>> {
     let (matter, problems) = Matter::of_project(surroundings);
     for problem in problems {
@@ -48,7 +51,13 @@ pub async fn anew(
             break;
         }
     }
-    let mut told = work.reload().await?;
+    let mut told = Vec::new();
+    // Those that go and those that come may ask something.
+    let reloading = async {
+        told = work.reload().await?;
+        Ok(Said::Handled(None))
+    };
+    Box::pin(attend(work, reloading, printer, terminal, wants)).await?;
     told.extend(slash::clashes(work));
     Ok(told)
 }

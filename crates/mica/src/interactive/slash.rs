@@ -8,7 +8,7 @@ use mica_policy::mode::Mode;
 use mica_session::undo::Way;
 use mica_session::{Body, EntryId, Kind, Session};
 
-use super::{reloading, text_of};
+use super::{Wants, attend, reloading, text_of};
 use crate::approvals::name;
 use crate::cli::{Cli, Command};
 use crate::commands::sessions::{self, find, tree};
@@ -17,7 +17,9 @@ use crate::equipment::extensions::rows;
 use crate::keeping::Keeper;
 use crate::render::question::plain;
 use crate::render::text::TextPrinter;
+use crate::saying;
 use crate::surroundings::Surroundings;
+use crate::switching;
 use crate::terminal::{Input, Terminal};
 use crate::window;
 use crate::work::Work;
@@ -66,6 +68,7 @@ pub async fn command(
     surroundings: &Surroundings,
     printer: &TextPrinter,
     terminal: &mut Terminal,
+    wants: &mut Wants,
     command: &str,
 ) -> Said {
     let (name, rest) = split(command);
@@ -74,7 +77,7 @@ pub async fn command(
         "undo" | "redo" => {
             restore(work, surroundings, name, rest).await.unwrap_or_else(|error| format!("{error:#}"))
         }
-        "reload" => match reloading::anew(work, surroundings, printer, terminal).await {
+        "reload" => match reloading::anew(work, surroundings, printer, terminal, wants).await {
             Ok(told) if told.is_empty() => "nothing changed".to_owned(),
             Ok(told) => told.join("\n"),
             Err(error) => format!("{error:#}"),
@@ -83,6 +86,17 @@ pub async fn command(
             history(work, surroundings, terminal, name, rest)
                 .await
                 .unwrap_or_else(|error| format!("{error:#}"))
+        }
+        "model" if !rest.is_empty() => {
+            // An extension that hears of it may ask something.
+            let switching = async {
+                work.switch(rest).await?;
+                Ok(saying::Said::Handled(None))
+            };
+            match Box::pin(attend(work, switching, printer, terminal, wants)).await {
+                Ok(()) => work.asked(),
+                Err(error) => format!("{error:#}"),
+            }
         }
         _ => about(work, name, rest).await,
     })
@@ -96,6 +110,8 @@ pub async fn meanwhile(work: &Work, command: &str) -> String {
         "undo" | "redo" | "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" | "reload" => {
             format!("/{name} is for between runs: Ctrl-C stops this one")
         }
+        // Extensions hear of it, and what they ask would be asked in here.
+        "model" if !rest.is_empty() => switching::BUSY.to_owned(),
         _ => about(work, name, rest).await,
     }
 }
@@ -195,11 +211,7 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
         "usage" => work.usage().await,
         "tools" => work.tools().await,
         "agents" => work.agents(),
-        "model" if rest.is_empty() => work.asked(),
-        "model" => match work.switch(rest).await {
-            Ok(()) => work.asked(),
-            Err(error) => format!("{error:#}"),
-        },
+        "model" => work.asked(),
         "session" => work.place(),
         other => unknown(other),
     }

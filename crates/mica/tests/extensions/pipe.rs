@@ -36,7 +36,12 @@ async fn statuses_and_commands_and_extensions_are_told() {
     let names: Vec<&str> =
         told["extensions"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["audit-log", "status-line"]);
-    assert_eq!(told["commands"][0]["name"], "audit");
+    let of_extensions = told["commands"].as_array().unwrap().iter();
+    let of_extensions: Vec<&str> = of_extensions
+        .filter(|command| names.contains(&command["extension"].as_str().unwrap()))
+        .map(|command| command["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(of_extensions, ["audit"]);
     let ran = pipe.ask(json!({ "method": "command", "name": "audit" })).await;
     assert_eq!(ran["result"]["text"], "in all sessions: nothing");
     let unknown = pipe.ask(json!({ "method": "command", "name": "nope" })).await;
@@ -125,4 +130,32 @@ async fn a_tool_that_is_new_waits_for_another_session_and_what_a_tool_does_does_
     runs(&stage, &["-p", "go"]).await;
     assert!(tools(&stage, 4).contains(&"second".to_owned()));
     assert_eq!(results(&stage)[0], "two");
+}
+
+#[tokio::test]
+async fn what_is_asked_when_a_session_begins_is_answered_and_nobody_answers_when_it_is_over() {
+    let asks = "export default (api) => {\n\
+                api.on('session_start', async (_, ctx) => { ctx.ui.notify('begins: ' + await ctx.ui.confirm('Begin?')); });\n\
+                api.on('model_change', async (_, ctx) => { ctx.ui.notify('model: ' + await ctx.ui.confirm('Model?')); });\n\
+                api.on('session_shutdown', async (_, ctx) => { ctx.ui.notify('ends: ' + await ctx.ui.confirm('End?')); });\n};\n";
+    let stage = Stage::new(Scenario::new().turn(done())).await;
+    user(&stage, "asks.ts", asks);
+    let mut pipe = Pipe::open(&stage, &[]);
+    // It waits until the session has begun.
+    pipe.begin("go").await;
+    let asked = pipe.until(|line| line["ui"]["type"] == "confirm").await["ui"]["call"].clone();
+    let yes = json!({ "method": "answer", "call": asked, "answers": [{ "chosen": ["Yes"] }] });
+    pipe.send(yes).await;
+    let said = pipe.until(|line| line["ui"]["type"] == "notify").await["ui"]["text"].clone();
+    assert_eq!(said, "begins: true");
+    assert_eq!(pipe.outcome().await, "completed");
+    pipe.send(json!({ "id": "reload", "method": "reload" })).await;
+    for expect in ["ends: true", "begins: true"] {
+        let asked = pipe.until(|line| line["ui"]["type"] == "confirm").await["ui"]["call"].clone();
+        pipe.send(json!({ "method": "answer", "call": asked, "answers": [{ "chosen": ["Yes"] }] })).await;
+        let said = pipe.until(|line| line["ui"]["type"] == "notify").await["ui"]["text"].clone();
+        assert_eq!(said, expect);
+    }
+    pipe.until(|line| line["id"] == "reload").await;
+    pipe.leave().await;
 }

@@ -158,3 +158,26 @@ async fn values_of_secrets_do_not_reach_the_model_through_an_extension() {
     }
     assert!(!sent.contains("correct-horse"), "{sent}");
 }
+
+#[tokio::test]
+async fn without_a_sandbox_a_program_needs_a_yes() {
+    let scenario = Scenario::new().turn(run("cat a.txt")).turn(run("touch made.txt")).turn(done());
+    let stage = Stage::new(scenario.turn(run("touch made.txt")).turn(done())).await;
+    user(&stage, "runs.ts", RUNS);
+    stage.does(&["ext", "allow", "runs"]).await;
+    put(stage.folder.path().join("home/config/config.toml"), "[shell]\ntier = \"none\"\n");
+    // Nobody can be asked.
+    runs(&stage, &["-p", "run"]).await;
+    let told = results(&stage);
+    assert_eq!(told[1], "0 hello\nworld");
+    assert!(told[0].contains("nothing confines commands here"), "{told:?}");
+    assert!(!stage.project().join("made.txt").exists());
+    let mut pipe = crate::stage::pipe::Pipe::open(&stage, &[]);
+    pipe.begin("run").await;
+    let asked = pipe.until(|line| line["ui"]["type"] == "confirm").await["ui"].clone();
+    assert_eq!(asked["questions"][0]["question"], "Run this outside of any sandbox? touch made.txt");
+    pipe.send(json!({ "method": "answer", "call": asked["call"], "answers": [{ "chosen": ["Yes"] }] })).await;
+    assert_eq!(pipe.outcome().await, "completed");
+    assert!(stage.project().join("made.txt").exists());
+    pipe.leave().await;
+}

@@ -86,10 +86,11 @@ async fn a_project_neither_takes_the_name_of_an_extension_of_the_users_nor_turns
 
 #[tokio::test]
 async fn trust_covers_what_a_projects_extension_asks_for() {
-    let scenario = Scenario::new().turn(Turn::new().call("remember", json!({ "what": "milk" }))).turn(done());
+    let scenario =
+        Scenario::new().turn(Turn::new().call("note_down", json!({ "what": "milk" }))).turn(done());
     let stage = Stage::new(scenario).await;
     let keeps = "// @mica-extension {\"permissions\": [\"storage\"]}\n\
-                 export default (api) => { api.registerTool({ name: 'remember', description: 'Keeps.', \
+                 export default (api) => { api.registerTool({ name: 'note_down', description: 'Keeps.', \
                  parameters: { type: 'object', properties: { what: { type: 'string' } } }, \
                  execute: async (_, args) => { await api.storage.set('what', args.what); return 'kept ' + args.what; } }); };\n";
     project(&stage, "keeps.ts", keeps);
@@ -97,8 +98,13 @@ async fn trust_covers_what_a_projects_extension_asks_for() {
     stage.does(&["trust"]).await;
     runs(&stage, &["-p", "remember milk", "--yes"]).await;
     assert_eq!(results(&stage)[0], "kept milk");
-    let kept = std::fs::read_to_string(stage.folder.path().join("home/data/extensions/keeps.json")).unwrap();
-    assert_eq!(kept, r#"{"what":"milk"}"#);
+    // Under its own name and this project's: another project's of the same name is another.
+    let folder = std::fs::read_dir(stage.folder.path().join("home/data/extensions")).unwrap();
+    let files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    let name = file.file_name().unwrap().to_str().unwrap();
+    assert!(name.starts_with("keeps@") && name.ends_with(".json") && name.len() == 23, "{name}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), r#"{"what":"milk"}"#);
 }
 
 #[tokio::test]

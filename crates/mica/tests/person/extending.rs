@@ -47,6 +47,12 @@ async fn a_person_is_asked_once_whether_a_project_is_trusted() {
     person.types("/hello you\r");
     person.sees("hello you");
     person.sees("edit> ");
+    put(&person, "project/.mica/extensions/hello.ts", &format!("{SAYS_NO}// still more\n"));
+    begins_anew(&mut person);
+    let asked = person.sees("[s]how: ");
+    assert!(asked.contains("in a cage; changed since you trusted it"), "{asked:?}");
+    person.types("no\r");
+    person.sees("edit> ");
     person.leaves();
 }
 
@@ -158,5 +164,33 @@ async fn a_command_of_ones_own_runs_in_the_sandbox_and_is_told() {
     person.sees("edit> ");
     let sent = person.server.captured()[0].json["messages"].to_string();
     assert!(sent.contains(r"$ echo one two; exit 3\none two\n[it ended with 3]"), "{sent}");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_extension_asks_when_a_session_begins_and_nobody_answers_when_it_is_over() {
+    let mut person = Person::sits_down(Scenario::new()).await;
+    person.sees("edit> ");
+    let asks = "export default (api) => {\n\
+                api.on('session_start', async (_, ctx) => { ctx.ui.notify('begins ' + await ctx.ui.confirm('Begin?')); });\n\
+                api.on('session_shutdown', async (_, ctx) => { ctx.ui.notify('ends ' + await ctx.ui.confirm('End?')); });\n};\n";
+    put(&person, "home/config/extensions/asks.ts", asks);
+    begins_anew(&mut person);
+    person.sees("? asks: Begin?");
+    person.sees("or /decline:");
+    person.types("1\r");
+    person.sees("begins true");
+    person.sees("edit> ");
+    // Those that go are asked where somebody listens, and so are those that come.
+    person.types("/reload\r");
+    person.sees("? asks: End?");
+    person.sees("or /decline:");
+    person.types("2\r");
+    person.sees("ends false");
+    person.sees("? asks: Begin?");
+    person.sees("or /decline:");
+    person.types("1\r");
+    person.sees("begins true");
+    person.sees("edit> ");
     person.leaves();
 }

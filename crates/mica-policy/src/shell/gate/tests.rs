@@ -185,3 +185,13 @@ fn rules_that_cannot_be_read_deny() {
     );
     assert!(!gate.only_looks("ls", "."));
 }
+
+#[test]
+fn a_command_is_judged_in_the_folder_it_runs_in() {
+    let gate = gate(Mode::Edit);
+    let class = |judged: Result<Judgement, String>| judged.map(|judged| judged.class);
+    assert_eq!(class(gate.judge("echo x > config")), Ok(Class::Ask));
+    assert_eq!(class(gate.judge_in("echo x > config", "src")), Ok(Class::Ask));
+    assert_eq!(class(gate.judge_in("echo x > config", "/home/user/project/.git")), Ok(Class::Blocked));
+    assert_eq!(class(gate.judge_in("ls", "link")), Err("link is outside of the project".to_owned()));
+}

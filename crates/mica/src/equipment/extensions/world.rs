@@ -8,15 +8,17 @@ mod exec;
 mod steering;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use mica_agent::{Agent, Context, Event, EventKind, Listener, RunId};
 use mica_ai::Content;
 use mica_ai::id::CallId;
 use mica_ai::model::Effort;
 use mica_ext::World;
+use mica_ext::skills::fence;
 use mica_ext::world::{
     Choice, Exec, Executed, Fetch, Fetched, Kept, Outgoing, Refusal, Severity, ToolInfo, WindowUse,
 };
@@ -52,8 +54,6 @@ pub struct Around {
     pub screen: Arc<dyn Screen>,
     /// Who can be asked; nobody when absent.
     pub person: Option<Arc<dyn Person>>,
-    /// The session.
-    pub keeper: Option<Keeper>,
     /// What runs commands.
     pub commands: Commands,
     /// The way to the web; none when the settings say so.
@@ -64,12 +64,23 @@ pub struct Around {
     pub redaction: Redaction,
     /// What they change about requests and calls.
     pub steering: Arc<Steering>,
-    /// The agent, once it is there.
-    agent: OnceLock<Agent>,
+    held: Mutex<Held>,
     now: Mutex<Now>,
     idle: AtomicBool,
+    /// How many listen for questions.
+    listening: AtomicUsize,
     asked: AtomicU64,
     unasked: AtomicU64,
+}
+
+/// What would be held as long as an extension is, and is let go when the session ends: the agent tells this of what happens
+/// and holds it, and an extension may end later than the program wants to.
+#[derive(Default)]
+struct Held {
+    /// The session.
+    keeper: Option<Keeper>,
+    /// The agent, once it is there.
+    agent: Option<Agent>,
 }
 
 /// What is true at the moment.
@@ -108,14 +119,14 @@ impl Around {
             folder,
             screen,
             person,
-            keeper,
             commands,
             web,
             store,
             steering: Arc::default(),
-            agent: OnceLock::new(),
+            held: Mutex::new(Held { keeper, agent: None }),
             now: Mutex::default(),
             idle: AtomicBool::new(true),
+            listening: AtomicUsize::new(0),
             asked: AtomicU64::new(0),
             unasked: AtomicU64::new(0),
         }
@@ -123,7 +134,32 @@ impl Around {
 
     /// The agent is there.
     pub fn begins(&self, agent: &Agent) {
-        let _ = self.agent.set(agent.clone());
+        self.held().agent = Some(agent.clone());
+    }
+
+    /// The session ends: neither it nor the agent is there any more.
+    pub fn ends(&self) {
+        let _ = std::mem::take(&mut *self.held());
+    }
+
+    /// Ends when what is answered goes away, however that comes: else the session would stay locked.
+    pub fn until_dropped(self: &Arc<Self>) -> Ends {
+        Ends(Arc::clone(self))
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keeper(&self) -> Option<Keeper> {
+        self.held().keeper.clone()
+    }
+
+    /// From now on somebody listens for what extensions ask, until the answer to this is dropped. Without anybody they are
+    /// told at once that nobody is there: a question that is never seen would be waited for without an end.
+    pub fn listens(&self) -> Listens<'_> {
+        self.listening.fetch_add(1, Ordering::SeqCst);
+        Listens(self)
     }
 
     /// What the model is told and has, after it changed.
@@ -167,8 +203,8 @@ impl Around {
         running.unwrap_or_else(RunId::fresh)
     }
 
-    fn agent(&self) -> Result<&Agent, Refusal> {
-        self.agent.get().ok_or(Refusal::Unavailable { what: "conversation" })
+    fn agent(&self) -> Result<Agent, Refusal> {
+        self.held().agent.clone().ok_or(Refusal::Unavailable { what: "conversation" })
     }
 
     /// Asks one question, and gives the answer to it.
@@ -180,6 +216,9 @@ impl Around {
         cancel: &CancellationToken,
     ) -> Option<Answer> {
         let person = self.person.as_ref()?;
+        if self.listening.load(Ordering::SeqCst) == 0 {
+            return None;
+        }
         let number = self.asked.fetch_add(1, Ordering::SeqCst);
         let call = CallId::from(format!("ui_{by}_{number}"));
         let inquiry = Inquiry { call, questions: vec![question] };
@@ -207,6 +246,24 @@ impl Around {
             Reply::Answered(answers) => answers.into_iter().next(),
             Reply::Declined { .. } | Reply::Nobody => None,
         }
+    }
+}
+
+/// The session is there as long as this is.
+pub struct Ends(Arc<Around>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.ends();
+    }
+}
+
+/// Somebody listens for what extensions ask, as long as this is there.
+pub struct Listens<'a>(&'a Around);
+
+impl Drop for Listens<'_> {
+    fn drop(&mut self) {
+        self.0.listening.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -238,10 +295,9 @@ fn option(label: &str, description: Option<&str>) -> Option_ {
 
 /// Words of an extension, for the model: whose they are, and nothing inside can end the boundary.
 fn fenced(by: &str, kind: Option<&str>, text: &str) -> String {
-    let kind =
-        kind.map(|kind| format!(" type=\"{}\"", kind.replace(['"', '<', '>'], " "))).unwrap_or_default();
-    let text = text.replace("</extension", "&lt;/extension");
-    format!("<extension name=\"{by}\"{kind}>\n{text}\n</extension>")
+    let attributes: Vec<(&str, &str)> =
+        [("name", by)].into_iter().chain(kind.map(|kind| ("type", kind))).collect();
+    fence::fenced("extension", &attributes, text)
 }
 
 #[async_trait]
@@ -356,14 +412,14 @@ impl World for Around {
     }
 
     async fn append_entry(&self, by: &str, custom_type: &str, data: Value) -> Result<String, Refusal> {
-        let keeper = self.keeper.as_ref().ok_or(Refusal::Unavailable { what: "session" })?;
+        let keeper = self.keeper().ok_or(Refusal::Unavailable { what: "session" })?;
         let value = json!({ "type": custom_type, "data": data });
         let body = Body::Custom { custom: format!("{ENTRY}{by}"), value };
         keeper.append_aside(body).await.map(Option::unwrap_or_default).map_err(Refusal::failed)
     }
 
     async fn entries(&self, by: &str) -> Result<Vec<Kept>, Refusal> {
-        let Some(keeper) = &self.keeper else { return Ok(Vec::new()) };
+        let Some(keeper) = self.keeper() else { return Ok(Vec::new()) };
         let whose = format!("{ENTRY}{by}");
         let kept = |body: &Body, id: String| match body {
             Body::Custom { custom, value } if *custom == whose => Some(Kept {
@@ -427,7 +483,7 @@ impl World for Around {
     }
 
     fn abort(&self, _: &str) {
-        if let Some(agent) = self.agent.get() {
+        if let Ok(agent) = self.agent() {
             agent.abort();
         }
     }
@@ -446,7 +502,11 @@ impl World for Around {
     }
 
     async fn exec(&self, by: &str, exec: Exec, cancel: &CancellationToken) -> Result<Executed, Refusal> {
-        self.commands.exec(&self.folder, self.run(), by, exec, cancel).await
+        let asks = |line: String| -> BoxFuture<'_, bool> {
+            let question = format!("Run this outside of any sandbox? {line}");
+            Box::pin(async move { self.confirm(by, "", &question, cancel).await })
+        };
+        self.commands.exec(&self.folder, self.run(), by, exec, asks, cancel).await
     }
 
     async fn fetch(&self, _: &str, fetch: Fetch, cancel: &CancellationToken) -> Result<Fetched, Refusal> {

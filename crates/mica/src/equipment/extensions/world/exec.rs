@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures::future::BoxFuture;
 use mica_agent::RunId;
 use mica_ai::id::CallId;
 use mica_ext::world::{Exec, Executed, Program, Refusal};
@@ -41,13 +42,14 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Runs one.
-    pub async fn exec(
+    /// Runs one. Where nothing confines it, whatever is not evidently safe needs a yes, as it does for the model.
+    pub async fn exec<'a>(
         &self,
         root: &Path,
         run: RunId,
         by: &str,
         exec: Exec,
+        yes: impl FnOnce(String) -> BoxFuture<'a, bool>,
         cancel: &CancellationToken,
     ) -> Result<Executed, Refusal> {
         let folder = match &exec.cwd {
@@ -73,11 +75,19 @@ impl Commands {
                 (quoted(words), Command::new(program, &folder).arguments(rest.iter().cloned()))
             }
         };
-        self.judge(&line)?;
+        let within = folder.display().to_string();
+        let class = self.judge(&line, exec.cwd.as_ref().map(|_| within.as_str()))?;
         let denied = |error: mica_agent::ToolError| Refusal::Denied { reason: error.message };
         let sandbox = self.ground.sandbox().await.map_err(denied)?;
-        let looks = self.gate.only_looks(&line, &folder.display().to_string())
-            && sandbox.tier() != mica_sandbox::Tier::None;
+        let needs_yes = sandbox.tier() == mica_sandbox::Tier::None
+            && class != Class::Safe
+            && !self.gate.given().allows_everything();
+        if needs_yes && !yes(line.clone()).await {
+            let reason = "nothing confines commands here (`mica doctor` says why), and nobody said yes to it"
+                .to_owned();
+            return Err(Refusal::Denied { reason });
+        }
+        let looks = self.gate.only_looks(&line, &within) && sandbox.tier() != mica_sandbox::Tier::None;
         let mut boundary = self.ground.boundary().map_err(denied)?;
         if looks {
             boundary = boundary.read_only();
@@ -123,15 +133,19 @@ impl Commands {
         Ok(Executed { stdout: output.text(), stderr: errors.text(), code, killed: code.is_none() })
     }
 
-    /// What never runs does not run for an extension either.
-    fn judge(&self, line: &str) -> Result<(), Refusal> {
-        let judged = self.gate.judge(line).map_err(Refusal::failed)?;
+    /// What never runs does not run for an extension either. A path means what it means in the folder it runs in.
+    fn judge(&self, line: &str, folder: Option<&str>) -> Result<Class, Refusal> {
+        let judged = match folder {
+            None => self.gate.judge(line),
+            Some(folder) => self.gate.judge_in(line, folder),
+        };
+        let judged = judged.map_err(Refusal::failed)?;
         if let Some(rule) = self.gate.given().denies(&judged) {
             return Err(Refusal::Denied { reason: format!("the rule \"deny shell({rule})\" forbids it") });
         }
         match judged.class {
             Class::Blocked => Err(Refusal::Denied { reason: judged.reason }),
-            Class::Ask | Class::Safe => Ok(()),
+            class @ (Class::Ask | Class::Safe) => Ok(class),
         }
     }
 }
