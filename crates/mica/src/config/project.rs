@@ -100,7 +100,16 @@ impl Part {
         files.sort();
         let digest = digest(kind, &files);
         let bytes = files.iter().map(|(_, bytes)| bytes.len()).sum();
-        Self { kind, path: path.into(), text, asks: Vec::new(), note: None, digest, bytes, files: files.len() }
+        Self {
+            kind,
+            path: path.into(),
+            text,
+            asks: Vec::new(),
+            note: None,
+            digest,
+            bytes,
+            files: files.len(),
+        }
     }
 
     /// With what it would be allowed. The trust is for that too.
