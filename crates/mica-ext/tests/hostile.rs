@@ -45,6 +45,8 @@ const MEMORY: &str = "it was stopped: it took more than ";
 /// The same, where not even the error had room.
 const NO_ROOM: &str = "its guard failed, which means no: it threw null, which is also what is left of an error when there is no \
                        memory for it";
+/// A string has an end before memory has.
+const TOO_LONG: &str = "its guard failed, which means no: InternalError: string too long";
 /// Its time or its memory, whichever ends first.
 const EITHER: &str = "";
 
@@ -54,7 +56,7 @@ const BODIES: [(&str, &str, &str); 19] = [
     // Each waits for the next, so that its memory may end before its time.
     ("endless microtasks", "const again = () => Promise.resolve().then(again); await again();", EITHER),
     ("an endless async loop", "for (;;) await null;", "it was stopped: it computed for longer than 1s"),
-    ("a huge string", "let s = 'x'; for (;;) s += s;", EITHER),
+    ("a huge string", "let s = 'x'; for (;;) s += s;", TOO_LONG),
     ("a string of ten gigabytes", "'x'.repeat(1e10);", "its guard failed, which means no: "),
     ("a giant array", "const all = []; for (;;) all.push(new Array(1000).fill(all.length));", EITHER),
     ("a giant typed array", "new Uint8Array(1e10);", "its guard failed, which means no: "),
