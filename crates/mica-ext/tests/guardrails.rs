@@ -1,5 +1,7 @@
 //! Guards in a run: they block, ask, allow, and write what happened to their log.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use serde_json::{Value, json};

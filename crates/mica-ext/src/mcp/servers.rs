@@ -498,7 +498,7 @@ fn otherwise(
     for sent in sent.values().filter(|sent| sent.server == server.config().name) {
         match tools.iter().find(|(name, _)| **name == sent.name) {
             None => {
-                notes.push(format!("{} is listed and cannot be called: it is there no longer.", sent.name))
+                notes.push(format!("{} is listed and cannot be called: it is there no longer.", sent.name));
             }
             Some((_, (_, now))) if now.digest != sent.tool.digest => notes.push(format!(
                 "{} is described otherwise now than in the list of tools: {}",

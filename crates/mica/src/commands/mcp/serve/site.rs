@@ -223,6 +223,7 @@ pub fn context() -> ToolCx {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests write files of their own")]
 mod tests {
     use super::*;
 
