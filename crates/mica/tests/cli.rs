@@ -260,7 +260,7 @@ async fn mistakes_are_told_with_what_to_do() {
 #[tokio::test]
 async fn settings_that_nobody_set_are_explained() {
     let stage = Stage::new(Scenario::new()).await;
-    for (key, value) in [("mcp.send_tools", "10"), ("hooks.claude", "false"), ("extensions.disable", "[]")] {
+    for (key, value) in [("mcp.send_tools", "10"), ("hooks.enabled", "true"), ("extensions.disable", "[]")] {
         let told = finish(stage.command(&["config", "explain", key]), None).await;
         assert!(told.out.starts_with(value) && told.out.contains("\n# "), "{key}: {}{}", told.out, told.err);
     }

@@ -81,7 +81,7 @@ pub fn of_words<'a>(
         for word in [Some(word), value].into_iter().flatten() {
             let begins = BEGINS.iter().map(|name| format!("{word}/{name}"));
             for file in [word.to_owned()].into_iter().chain(begins) {
-                if let Some(file) = named(&file, from, project) {
+                if let Some(file) = named(&file, from, project).filter(|path| path.is_file()) {
                     let below = file.strip_prefix(project).unwrap_or(&file).to_owned();
                     scripts.insert(below, content(&file)?);
                 }
