@@ -7,6 +7,7 @@ use mica_agent::{Tool, ToolSpec};
 use mica_context::section::ToolNames;
 use mica_tools::Shelf;
 
+use crate::act::Act;
 use crate::page::Page;
 
 /// A group of tools that belongs to a page, or to all.
@@ -26,6 +27,8 @@ pub struct Capability {
     pub delivery: Delivery,
     /// Arguments that the domain may fill in when the model leaves them out. Nothing else is ever filled in.
     pub inputs: Vec<Input>,
+    /// What is said of its tools besides: who is asked, what a call would come to, which right it needs.
+    pub acts: Vec<Act>,
     /// Where more deferred tools may come to stand while the session lives.
     pub shelf: Option<Shelf>,
     /// Whose words the descriptions of its tools are.
@@ -43,6 +46,7 @@ impl Capability {
             excludes: Vec::new(),
             delivery: Delivery::Sent,
             inputs: Vec::new(),
+            acts: Vec::new(),
             shelf: None,
             words: Words::Own,
         }
@@ -81,6 +85,13 @@ impl Capability {
     #[must_use]
     pub fn foreign(mut self) -> Self {
         self.words = Words::Foreign;
+        self
+    }
+
+    /// Says more about one of its tools.
+    #[must_use]
+    pub fn acting(mut self, act: Act) -> Self {
+        self.acts.push(act);
         self
     }
 

@@ -31,7 +31,9 @@
 //! # Ok::<(), mica_domain::DomainError>(())
 //! ```
 
+pub mod act;
 pub mod advice;
+pub mod autonomy;
 pub mod capability;
 pub mod domain;
 pub mod editor;
@@ -42,12 +44,18 @@ pub mod instructions;
 mod lint;
 pub mod memory;
 pub mod page;
+pub mod profile;
 pub mod prompt;
+pub mod records;
 pub mod registry;
 pub mod resolve;
+pub mod rights;
 pub mod section;
+pub mod side;
 pub mod state;
 
+pub use act::{Act, Asks, Mint, Minted, Minting};
+pub use autonomy::{ApprovalMode, Autonomy};
 pub use capability::{Capability, Delivery, Exclude, Input, Words};
 pub use domain::{Confidence, Domain, Remark};
 pub use error::DomainError;
@@ -57,8 +65,12 @@ pub use instructions::{Instruction, Instructions, Trust};
 pub use memory::{Memory, Unreadable};
 pub use mica_context::section::ToolNames;
 pub use page::Page;
+pub use profile::{Audience, Profile, RunMode, Surface};
 pub use prompt::Prompt;
+pub use records::{InMemory, Kept, RecordError, Records};
 pub use registry::Packs;
 pub use resolve::{Resolved, resolve, resolve_deferring};
+pub use rights::Rights;
 pub use section::{Section, Tier};
+pub use side::{Loose, Side};
 pub use state::{State, Surroundings};

@@ -11,6 +11,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use mica_sandbox::{
     Around, Boundary, Command, Finished, How, Kept, Places, Sandbox, SandboxError, Stream, Stub, Tier,
@@ -83,7 +84,7 @@ impl Stage {
     pub(crate) async fn attempt_again(&self, world: &World, name: &str) -> Result<Finished, SandboxError> {
         let (sandbox, boundary) = (self.sandbox.clone().keeping_ready(), world.boundary().read_only());
         let cancel = CancellationToken::new();
-        let patience = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let patience = std::time::Instant::now() + Duration::from_secs(20);
         // Tests beside this one change folders around the secrets, and then one is built anew.
         let mut child = loop {
             let first = sandbox
@@ -259,7 +260,7 @@ impl World {
         let home = self.root.join("home");
         let around = Around { home: Some(&home), environment: &environment, temporary: Path::new("/tmp") };
         let mut boundary = Boundary::project(&self.project(), &around, &Places::builtin().unwrap()).unwrap();
-        boundary.limits.wall = Some(std::time::Duration::from_secs(20));
+        boundary.limits.wall = Some(Duration::from_secs(20));
         boundary
     }
 
@@ -323,6 +324,15 @@ pub(crate) fn stubs() -> Vec<u32> {
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_stub).collect();
     found.sort_unstable();
     found
+}
+
+/// Waits until all of them are gone: who is ended is there for a moment still.
+pub(crate) async fn no_stubs() {
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while !stubs().is_empty() {
+        assert!(std::time::Instant::now() < deadline, "{:?}", stubs());
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }
 
 fn describe(path: &Path, except: &Path, lines: &mut Vec<String>) {
