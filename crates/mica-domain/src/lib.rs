@@ -34,6 +34,7 @@ pub mod act;
 pub mod advice;
 pub mod autonomy;
 pub mod capability;
+pub mod cards;
 pub mod domain;
 pub mod editor;
 pub mod error;
@@ -55,6 +56,7 @@ pub mod rights;
 pub mod section;
 pub mod side;
 pub mod state;
+pub mod store;
 
 pub use act::{Act, Asks, Mint, Minted, Minting};
 pub use autonomy::{ApprovalMode, Autonomy};
