@@ -50,9 +50,11 @@ pub mod records;
 pub mod registry;
 pub mod resolve;
 pub mod rights;
+pub mod runners;
 pub mod section;
 pub mod side;
 pub mod state;
+pub mod tasks;
 
 pub use act::{Act, Asks, Mint, Minted, Minting};
 pub use autonomy::{ApprovalMode, Autonomy};
