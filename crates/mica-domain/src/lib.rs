@@ -53,10 +53,12 @@ pub mod refs;
 pub mod registry;
 pub mod resolve;
 pub mod rights;
+pub mod runners;
 pub mod section;
 pub mod side;
 pub mod state;
 pub mod store;
+pub mod tasks;
 
 pub use act::{Act, Asks, Mint, Minted, Minting};
 pub use autonomy::{ApprovalMode, Autonomy};
