@@ -7,6 +7,7 @@ mod clock;
 pub(crate) mod fake;
 mod key;
 mod opening;
+pub mod thread;
 
 pub use clip::{clip, one_line};
 pub use clock::{Clock, later, until};
@@ -15,3 +16,4 @@ pub use opening::{
     Conversation, Extras, Heard, OpenError, Opening, Opens, Origin, Past, Said, SayError, Turned,
     outcome_name,
 };
+pub use thread::{Attended, By, Reply, Thread, ThreadAgent, ThreadError, ThreadMessage, ThreadSetup};

@@ -18,7 +18,7 @@ use crate::runners::opening::{
 
 /// Points that are passed one after the other.
 #[derive(Default)]
-pub struct Steps {
+pub(crate) struct Steps {
     passed: AtomicUsize,
     /// Where the process ends.
     stop: Option<usize>,
@@ -29,20 +29,16 @@ pub struct Steps {
 type Happens = Box<dyn FnMut(usize) + Send>;
 
 impl Steps {
-    pub fn stopping(at: usize) -> Arc<Self> {
+    pub(crate) fn stopping(at: usize) -> Arc<Self> {
         Arc::new(Self { stop: Some(at), ..Self::default() })
     }
 
     /// Something happens at points.
-    pub fn when(self: &Arc<Self>, happens: impl FnMut(usize) + Send + 'static) {
+    pub(crate) fn when(self: &Arc<Self>, happens: impl FnMut(usize) + Send + 'static) {
         *self.happens.lock().unwrap() = Some(Box::new(happens));
     }
 
-    pub fn passed(&self) -> usize {
-        self.passed.load(Ordering::SeqCst)
-    }
-
-    pub async fn step(&self) {
+    pub(crate) async fn step(&self) {
         let at = self.passed.fetch_add(1, Ordering::SeqCst);
         if let Some(happens) = self.happens.lock().unwrap().as_mut() {
             happens(at);
@@ -55,7 +51,7 @@ impl Steps {
     }
 
     /// Runs something until its end, or until the process ends. Answers whether it came to its end.
-    pub async fn run(self: &Arc<Self>, work: impl Future<Output = ()>) -> bool {
+    pub(crate) async fn run(self: &Arc<Self>, work: impl Future<Output = ()>) -> bool {
         tokio::select! {
             biased;
             () = self.stopped.notified() => false,
@@ -66,9 +62,9 @@ impl Steps {
 
 /// Records with points.
 #[derive(Clone)]
-pub struct Stepped {
-    pub records: InMemory,
-    pub steps: Arc<Steps>,
+pub(crate) struct Stepped {
+    pub(crate) records: InMemory,
+    pub(crate) steps: Arc<Steps>,
 }
 
 #[async_trait]
@@ -98,32 +94,32 @@ impl Records for Stepped {
 }
 
 /// A line of a conversation: who, what, and its name.
-pub type Line = (&'static str, String, Option<String>);
+pub(crate) type Line = (&'static str, String, Option<String>);
 
 /// What is kept of a session.
 #[derive(Default)]
-pub struct Kept_ {
-    pub lines: Vec<Line>,
-    pub asks: Vec<Ask>,
-    pub gone: bool,
-    pub opens: Option<Opens>,
+pub(crate) struct Kept_ {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) asks: Vec<Ask>,
+    pub(crate) gone: bool,
+    pub(crate) opens: Option<Opens>,
     running: bool,
 }
 
 /// What the model says to the lines it is shown.
-pub type Answers = Arc<dyn Fn(&[Line]) -> Turned + Send + Sync>;
+pub(crate) type Answers = Arc<dyn Fn(&[Line]) -> Turned + Send + Sync>;
 
 /// Sessions in memory.
 #[derive(Clone)]
-pub struct Fake {
-    pub sessions: Arc<Mutex<BTreeMap<String, Arc<Mutex<Kept_>>>>>,
-    pub steps: Arc<Steps>,
-    pub answers: Answers,
+pub(crate) struct Fake {
+    pub(crate) sessions: Arc<Mutex<BTreeMap<String, Arc<Mutex<Kept_>>>>>,
+    pub(crate) steps: Arc<Steps>,
+    pub(crate) answers: Answers,
 }
 
 impl Fake {
     /// Sessions whose model says `ok` and how many it was told since it last spoke.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let answers = |lines: &[Line]| {
             let told = lines.iter().rev().take_while(|(by, ..)| *by == "user").count();
             completed(&format!("ok {told}"))
@@ -131,21 +127,21 @@ impl Fake {
         Self { sessions: Arc::default(), steps: Arc::default(), answers: Arc::new(answers) }
     }
 
-    pub fn answering(mut self, answers: impl Fn(&[Line]) -> Turned + Send + Sync + 'static) -> Self {
+    pub(crate) fn answering(mut self, answers: impl Fn(&[Line]) -> Turned + Send + Sync + 'static) -> Self {
         self.answers = Arc::new(answers);
         self
     }
 
     /// The same sessions, in a process with other points.
-    pub fn stepped(&self, steps: &Arc<Steps>) -> Self {
+    pub(crate) fn stepped(&self, steps: &Arc<Steps>) -> Self {
         Self { steps: Arc::clone(steps), ..self.clone() }
     }
 
-    pub fn session(&self, key: &str) -> Arc<Mutex<Kept_>> {
+    pub(crate) fn session(&self, key: &str) -> Arc<Mutex<Kept_>> {
         Arc::clone(self.sessions.lock().unwrap().entry(key.to_owned()).or_default())
     }
 
-    pub fn lines(&self, key: &str) -> Vec<Line> {
+    pub(crate) fn lines(&self, key: &str) -> Vec<Line> {
         self.session(key).lock().unwrap().lines.clone()
     }
 
@@ -158,7 +154,7 @@ impl Fake {
     }
 }
 
-pub fn completed(text: &str) -> Turned {
+pub(crate) fn completed(text: &str) -> Turned {
     Turned { outcome: Outcome::Completed, text: text.to_owned(), details: Vec::new() }
 }
 
@@ -271,6 +267,6 @@ impl Conversation for Talk {
 }
 
 /// A time.
-pub fn at(text: &str) -> Timestamp {
+pub(crate) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }

@@ -92,7 +92,7 @@ pub struct Said {
 }
 
 /// Something that was said before, elsewhere, and that a session catches up on without a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Past {
     /// By whom the agent talks to.
     User {

@@ -12,7 +12,7 @@ use crate::tasks::kind::{Announced, Summary, TaskStatus};
 const LINE: usize = 600;
 
 /// The element that words of the work are fenced in.
-pub const ELEMENT: &str = "task-notification";
+const ELEMENT: &str = "task-notification";
 
 /// What a session is told. It is always made from what the kind says now: nothing that a client sent is in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use crate::tasks::kind::Announced;
 use crate::tasks::notice::Notice;
 
 /// The kind of record.
-pub const KIND: &str = "task_watch";
+const KIND: &str = "task_watch";
 
 /// Work that a session is told about when it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
