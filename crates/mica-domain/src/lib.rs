@@ -33,8 +33,10 @@
 
 pub mod act;
 pub mod advice;
+pub mod approvals;
 pub mod autonomy;
 pub mod capability;
+pub mod capture;
 pub mod domain;
 pub mod editor;
 pub mod error;
@@ -55,7 +57,7 @@ pub mod side;
 pub mod state;
 
 pub use act::{Act, Asks, Mint, Minted, Minting};
-pub use autonomy::{ApprovalMode, Autonomy};
+pub use autonomy::{ApprovalMode, Autonomy, AutonomyGate};
 pub use capability::{Capability, Delivery, Exclude, Input, Words};
 pub use domain::{Confidence, Domain, Remark};
 pub use error::DomainError;
