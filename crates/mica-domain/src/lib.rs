@@ -45,6 +45,7 @@ pub mod instructions;
 mod lint;
 pub mod memory;
 pub mod page;
+pub mod plan;
 pub mod profile;
 pub mod prompt;
 pub mod records;
