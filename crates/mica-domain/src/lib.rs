@@ -49,6 +49,7 @@ pub mod lifecycle;
 mod lint;
 pub mod memory;
 pub mod page;
+pub mod plan;
 pub mod profile;
 pub mod prompt;
 pub mod records;
