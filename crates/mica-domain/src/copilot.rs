@@ -16,6 +16,7 @@ mod closing;
 mod epoch;
 mod error;
 mod lives;
+mod past;
 mod setup;
 
 use std::future::Future;
@@ -122,7 +123,13 @@ impl Copilot {
             context.messages = window::restore(&session.live()?);
         }
         context.tally = waiting.map(|waiting| waiting.tally).unwrap_or_default();
-        let equip = Arc::new(|tools| tools);
+        let more = setup.tools;
+        let equip = Arc::new(move |mut tools: mica_agent::ToolSet| {
+            for tool in &more {
+                tools.add(Arc::clone(tool));
+            }
+            tools
+        });
         let epoch = Epoch::begin(Arc::clone(&domain), Arc::clone(&window), equip, &mut context)?;
         let epoch = Arc::new(epoch);
         let closing = Arc::new(Closing {
@@ -374,7 +381,7 @@ impl Inner {
                 User { id, content: vec![Content::text(said.text)] }
             }
         };
-        let is_continuation = matches!(said.origin, Origin::Task { .. });
+        let is_continuation = matches!(said.origin, Origin::Task { .. } | Origin::Continued);
         match &said.surroundings {
             Some(here) => self.domain.message(here),
             None if is_continuation => {}

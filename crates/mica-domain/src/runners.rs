@@ -7,6 +7,7 @@ mod clock;
 pub(crate) mod fake;
 mod key;
 mod opening;
+mod sessions;
 pub mod thread;
 
 pub use clip::{clip, one_line};
@@ -16,4 +17,5 @@ pub use opening::{
     Conversation, Extras, Heard, OpenError, Opening, Opens, Origin, Past, Said, SayError, Turned,
     outcome_name,
 };
+pub use sessions::{Background, Making, OpenSessions};
 pub use thread::{Attended, By, Reply, Thread, ThreadAgent, ThreadError, ThreadMessage, ThreadSetup};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mica_agent::{Hooks, Listener, Settings};
+use mica_agent::{Hooks, Listener, Settings, Tool};
 use mica_ai::{Model, Provider};
 use mica_context::SpillFolder;
 use mica_context::keeper::WindowSettings;
@@ -45,6 +45,8 @@ pub struct Setup {
     pub clock: Now,
     /// The ends of a run.
     pub limits: Limits,
+    /// Tools besides those of the domain: what a runner needs to be told something.
+    pub tools: Vec<Arc<dyn Tool>>,
     /// Others who have a say, behind the domain and before people are asked.
     pub hooks: Vec<Arc<dyn Hooks>>,
     /// Others who are told. They hear of the end of a run when the domain is done with it.
@@ -69,6 +71,7 @@ impl Setup {
             records: Arc::new(InMemory::default()),
             clock,
             limits: Limits::default(),
+            tools: Vec::new(),
             hooks: Vec::new(),
             listeners: Vec::new(),
             spill: None,

@@ -76,6 +76,8 @@ pub enum Origin {
     },
     /// A program: a step of a workflow.
     Program,
+    /// Nobody: it goes on after a process ended.
+    Continued,
 }
 
 /// Something that is said.
