@@ -10,6 +10,7 @@ use mica_ai::{Assistant, Content, Message, Origin as ModelOrigin, StopReason, Us
 use mica_session::{Body, Durability};
 
 use super::{Copilot, CopilotError, Inner, closing, named};
+use crate::capture::{About, Bundle};
 use crate::runners::{Conversation, Heard, Origin, Past, Said, SayError, Turned};
 
 /// What the model is told when it goes on with something that a process never answered.
@@ -210,6 +211,14 @@ impl Conversation for Copilot {
 
     async fn go_on(&self) -> Result<Turned, SayError> {
         Ok(Copilot::go_on(self).await?)
+    }
+
+    async fn capturing(&self, about: About) -> Result<(), String> {
+        self.book().begin(about).await.map_err(|error| error.to_string())
+    }
+
+    async fn captured(&self) -> Option<Bundle> {
+        self.bundle()
     }
 }
 
