@@ -13,10 +13,10 @@
 
 mod asked;
 mod closing;
-mod conversation;
 mod epoch;
 mod error;
 mod lives;
+mod past;
 mod running;
 mod setup;
 
@@ -275,15 +275,6 @@ impl Copilot {
     ) -> Result<Turned, CopilotError> {
         let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
         self.detached(turn, |inner| async move { inner.answer(answers, surroundings).await }).await
-    }
-
-    /// Runs on from what was said and never answered, because a process ended before. Nothing is added to it.
-    ///
-    /// # Errors
-    /// [`CopilotError::Busy`]; [`CopilotError::Waiting`] while people are asked something.
-    pub async fn go_on(&self) -> Result<Turned, CopilotError> {
-        let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
-        self.detached(turn, Inner::go_on).await
     }
 
     /// What people are asked at the moment.

@@ -33,7 +33,7 @@ impl Inner {
                 User { id, content: vec![Content::text(said.text)] }
             }
         };
-        let is_continuation = matches!(said.origin, Origin::Task { .. });
+        let is_continuation = matches!(said.origin, Origin::Task { .. } | Origin::Continued);
         match &said.surroundings {
             Some(here) => self.domain.message(here),
             None if is_continuation => {}
@@ -73,24 +73,6 @@ impl Inner {
             Outcome::Failed { error: RunError::Resume { message } } => Err(CopilotError::Misfit { message }),
             _ => Ok(turned),
         }
-    }
-
-    /// Runs on from what was said and never answered.
-    pub(super) async fn go_on(self: Arc<Self>) -> Result<Turned, CopilotError> {
-        if self.asked.waiting().is_some() {
-            return Err(CopilotError::Waiting);
-        }
-        let answered = |message: &Message| matches!(message, Message::Assistant(answer) if answer.calls().next().is_none());
-        let last = self.agent.with(|cx| cx.messages.last().map(answered)).await;
-        if last.map_err(|_| CopilotError::Busy)? != Some(false) {
-            // Everything is answered: there is nothing to run for.
-            return Ok(Turned { outcome: Outcome::Completed, text: String::new(), details: Vec::new() });
-        }
-        self.enter().await?;
-        self.lives.begin(&self.domain.snapshot()).await?;
-        self.closing.begins();
-        let agent = self.agent.clone();
-        self.ran(async move { agent.go_on().await }).await
     }
 
     /// Waits for a run in a task of its own: one that breaks is closed like any other.
