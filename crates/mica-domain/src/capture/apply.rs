@@ -171,7 +171,7 @@ impl Applier {
             Ok(Some(base)) => bundle.about.base = base,
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!(bundle = bundle.id(), %error, "the rest of a bundle may count as stale")
+                tracing::warn!(bundle = bundle.id(), %error, "the rest of a bundle may count as stale");
             }
         }
         bundle.lease = None;
@@ -226,12 +226,9 @@ impl Applier {
         let effect = effect(&self.tools, action);
         // A task of its own: a panic stays in it. Dropped with it when this process gives up.
         let mut task = AbortOnDropHandle::new(tokio::spawn(async move { tool.call(args, &cx).await }));
-        let made = match tokio::time::timeout(deadline, &mut task).await {
-            Ok(made) => made,
-            Err(_) => {
-                cancel.cancel();
-                return unknown(effect, format!("it did not finish within {} s", deadline.as_secs()));
-            }
+        let Ok(made) = tokio::time::timeout(deadline, &mut task).await else {
+            cancel.cancel();
+            return unknown(effect, format!("it did not finish within {} s", deadline.as_secs()));
         };
         match made {
             Ok(Ok(output)) if is_captured(output.details.as_ref()) => {
