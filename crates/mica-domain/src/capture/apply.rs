@@ -25,7 +25,7 @@ use super::order::order;
 use super::pick::{Picked, Rules, decided};
 use super::temp;
 use super::wrap::is_captured;
-use crate::approvals::{Approvers, Person};
+use crate::approvals::{Approvers, Field, Person, form};
 use crate::autonomy::Judge;
 
 /// How long nobody else goes on with a bundle, beyond the time that an action may take: writes take time, too.
@@ -73,6 +73,12 @@ impl Applier {
     pub fn approved_by(mut self, approvers: Approvers) -> Self {
         self.approvers = approvers;
         self
+    }
+
+    /// The arguments of an action as a form, with what may be changed of them. Empty when its tool is not there any more.
+    pub fn form(&self, action: &Action) -> Vec<Field> {
+        let tool = self.tools.find(&action.tool);
+        tool.map(|tool| form(tool.spec(), action.arguments(), &action.amendable)).unwrap_or_default()
     }
 
     /// Does what a person picked. What is wrong with the picks is said before anything is done, all of it at once.

@@ -317,9 +317,9 @@ async fn tools_behind_others_are_captured_too() {
     let cx = ToolCx::new("r".into(), "c".into(), tokio_util::sync::CancellationToken::new(), |_| {});
     let made = found.call(json!({ "title": "x" }).as_object().unwrap().clone(), &cx).await.unwrap();
     assert!(is_captured(made.details.as_ref()));
-    assert_eq!(
-        made.details,
-        Some(json!({ "captured": { "action": "temp_1", "digest": "create_task (title: x)" } }))
-    );
+    let captured = json!({
+        "action": "temp_1", "digest": "create_task (title: x)", "would": { "task": { "id": "temp_1" } },
+    });
+    assert_eq!(made.details, Some(json!({ "captured": captured })));
     assert_eq!((log.lock().unwrap().len(), book.actions().unwrap().len()), (0, 1));
 }
