@@ -21,7 +21,7 @@ mod step;
 
 pub use expect::{CalledLike, CardLike, Expect, Matching, UsageBounds};
 pub use holds::{Holds, Near, Unlike};
-pub(crate) use holds::{equal, finds, includes, plain, shown};
+pub(crate) use holds::{equal, finds, includes, plain};
 pub use mock::{MockPart, Times, Unmatched};
 pub use model::{CallPart, JudgePart, ModelKind, ModelPart, TurnPart};
 pub use step::{Action, AnswerPart, Step};
@@ -90,7 +90,7 @@ impl Case {
             let (line, problem) = read::problem(text, &error);
             invalid(line, problem)
         })?;
-        for (line, problem) in wrong(&file, text) {
+        if let Some((line, problem)) = wrong(&file, text).into_iter().next() {
             return Err(invalid(line, problem));
         }
         let value: toml::Table =
@@ -139,6 +139,10 @@ fn wrong(file: &CaseFile, text: &str) -> Vec<(Option<usize>, String)> {
     for (what, holds) in &file.after {
         let line = || read::line_of(text, &format!("[after.{what:?}]"), 0);
         found.extend(holds.wrong().map(|problem| (line(), format!("after {what:?}: {problem}"))));
+    }
+    if !file.turn.is_empty() && file.step.iter().any(|step| !step.turn.is_empty()) {
+        let problem = "there are turns of the case and turns of steps: their order would be anybody's guess";
+        found.push((read::line_of(text, "[[turn]]", 0), problem.to_owned()));
     }
     let asks_judge = file.step.iter().any(|step| !step.expect.judge.is_empty());
     if asks_judge && !file.judge.is_set() {

@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use mica_agent::{Event, EventKind, Listener};
-use mica_ai::{StreamEvent, Usage};
+use mica_agent::{Event, Listener};
+use mica_ai::Usage;
 use serde_json::Value;
 
 use crate::product::Called;
 
 /// Hears every event and keeps it. Clones keep in the same place.
 #[derive(Clone, Default)]
-pub struct Journal(Arc<Mutex<Vec<Event>>>);
+pub struct Journal(Arc<Mutex<Vec<String>>>);
 
 /// A place in a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,93 +41,111 @@ pub struct Heard {
 #[async_trait]
 impl Listener for Journal {
     async fn event(&self, event: Event) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+        // Events are made of texts and numbers, which all have JSON.
+        if let Ok(line) = serde_json::to_string(&event) {
+            self.lock().push(line);
+        }
     }
 }
 
 impl Journal {
     /// Here.
     pub fn mark(&self) -> Mark {
-        Mark(self.0.lock().unwrap_or_else(PoisonError::into_inner).len())
+        Mark(self.lock().len())
     }
 
     /// What was heard since.
     pub fn since(&self, mark: Mark) -> Heard {
-        let events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut listening = Listening::default();
-        events.iter().skip(mark.0).for_each(|event| listening.hear(&event.kind));
-        listening.heard
+        let events: Vec<Value> =
+            self.lock().iter().skip(mark.0).filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Heard::of(&events)
     }
 
     /// All of it, one event in each row.
     pub fn bytes(&self) -> Vec<u8> {
-        let events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut bytes = Vec::new();
-        for event in events.iter() {
-            // Events are made of texts and numbers; memory takes them all.
-            let _ = serde_json::to_writer(&mut bytes, event);
-            bytes.push(b'\n');
-        }
-        bytes
+        self.lock().iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Heard {
+    /// What events tell, as JSON has them.
+    pub fn of(events: &[Value]) -> Self {
+        let mut listening = Listening::default();
+        events.iter().for_each(|event| listening.hear(event));
+        listening.heard
     }
 }
 
 #[derive(Default)]
 struct Listening {
     heard: Heard,
-    calls: BTreeMap<usize, (String, String)>,
+    calls: BTreeMap<u64, (String, String)>,
     asked: Vec<(String, Called)>,
 }
 
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
 impl Listening {
-    fn hear(&mut self, kind: &EventKind) {
-        match kind {
-            EventKind::AnswerStart { .. } => {
+    fn hear(&mut self, event: &Value) {
+        match event["type"].as_str().unwrap_or_default() {
+            "answer_start" => {
                 self.heard.text.clear();
                 self.calls.clear();
             }
-            EventKind::Answer { delta, .. } => self.delta(delta),
-            EventKind::AnswerEnd { usage, .. } => {
-                self.heard.usage += *usage;
+            "answer" => self.delta(&event["delta"]),
+            "answer_end" => {
+                self.took(event);
                 for (tool, text) in std::mem::take(&mut self.calls).into_values() {
                     let args = serde_json::from_str(&text).unwrap_or(Value::String(text));
                     self.heard.tried.push(Called { tool, args });
                 }
             }
-            EventKind::CallStart { tool, arguments, .. } => {
-                self.heard.ran.push(Called { tool: tool.clone(), args: arguments.clone() });
+            "call_start" => {
+                let args = event["arguments"].clone();
+                self.heard.ran.push(Called { tool: text(&event["tool"]), args });
             }
-            EventKind::ApprovalAsked { ask } => {
-                let called = Called { tool: ask.call.name.clone(), args: ask.arguments.clone() };
-                let id = ask.call.id.as_str();
-                match self.asked.iter_mut().find(|(asked, _)| asked == id) {
+            "approval_asked" => {
+                let ask = &event["ask"];
+                let called = Called { tool: text(&ask["call"]["name"]), args: ask["arguments"].clone() };
+                let id = text(&ask["call"]["id"]);
+                match self.asked.iter_mut().find(|(asked, _)| *asked == id) {
                     Some((_, before)) => *before = called,
-                    None => self.asked.push((id.to_owned(), called)),
+                    None => self.asked.push((id, called)),
                 }
                 self.heard.asks = self.asked.iter().map(|(_, called)| called.clone()).collect();
             }
-            EventKind::Notice { text } => self.heard.notices.push(text.clone()),
-            EventKind::Window { change } => {
-                self.heard.notices.push(format!("{}: {}", change.kind, change.reason));
+            "notice" => self.heard.notices.push(text(&event["text"])),
+            "window" => {
+                let change = &event["change"];
+                self.heard.notices.push(format!("{}: {}", text(&change["kind"]), text(&change["reason"])));
             }
-            EventKind::Subagent { event, .. } => {
-                if let EventKind::AnswerEnd { usage, .. } = &**event {
-                    self.heard.usage += *usage;
-                }
-            }
+            "subagent" if event["event"]["type"] == "answer_end" => self.took(&event["event"]),
             _ => {}
         }
     }
 
-    fn delta(&mut self, delta: &StreamEvent) {
-        match delta {
-            StreamEvent::TextDelta { text, .. } => self.heard.text.push_str(text),
-            StreamEvent::CallStart { block, tool, .. } => {
-                self.calls.insert(*block, (tool.clone(), String::new()));
+    fn took(&mut self, ended: &Value) {
+        if let Ok(usage) = serde_json::from_value::<Usage>(ended["usage"].clone()) {
+            self.heard.usage += usage;
+        }
+    }
+
+    fn delta(&mut self, delta: &Value) {
+        let block = delta["block"].as_u64().unwrap_or_default();
+        match delta["type"].as_str().unwrap_or_default() {
+            "text_delta" => self.heard.text.push_str(delta["text"].as_str().unwrap_or_default()),
+            "call_start" => {
+                self.calls.insert(block, (text(&delta["tool"]), String::new()));
             }
-            StreamEvent::CallDelta { block, json } => {
-                if let Some((_, text)) = self.calls.get_mut(block) {
-                    text.push_str(json);
+            "call_delta" => {
+                if let Some((_, json)) = self.calls.get_mut(&block) {
+                    json.push_str(delta["json"].as_str().unwrap_or_default());
                 }
             }
             _ => {}
