@@ -64,7 +64,7 @@ pub mod tasks;
 pub use act::{Act, Asks, Mint, Minted, Minting};
 pub use autonomy::{ApprovalMode, Autonomy};
 pub use capability::{Capability, Delivery, Exclude, Input, Telling, Words};
-pub use copilot::{Copilot, CopilotError, Now, Setup, ShownAnswer};
+pub use copilot::{Around, Copilot, CopilotError, Now, Setup, ShownAnswer};
 pub use domain::{Confidence, Domain, Remark};
 pub use error::DomainError;
 pub use facts::Facts;
