@@ -5,7 +5,8 @@
 use mica_context::section::ToolNames;
 
 use super::kind::{Kind, Kinds, PREFIX, Payload, SCHEME, Thing};
-use crate::section::{Section, Tier};
+use crate::profile::Surface;
+use crate::section::{Org, Section};
 
 impl Kinds {
     /// The cards that make sense with these tools.
@@ -23,8 +24,14 @@ impl Kinds {
         self.things.iter().filter(|thing| is_there(&thing.from, tools))
     }
 
-    /// What the model is told, as a section of the prompt. `None` when there is nothing to show.
-    pub fn section(&self, tools: &ToolNames) -> Option<Section> {
+    /// What the model is told, as a section of the prompt: it changes with the tools. Only where cards are shown. `None` when
+    /// there is nothing to show.
+    pub fn section(&self, tools: &ToolNames) -> Option<Section<Org>> {
+        Some(Section::<Org>::new("cards", self.catalogue(tools)?).on(Surface::Chat))
+    }
+
+    /// The same, as text.
+    pub fn catalogue(&self, tools: &ToolNames) -> Option<String> {
         let cards: Vec<&Kind> = self.offered(tools).collect();
         let things: Vec<&str> = self.linked(tools).map(|thing| thing.name.as_str()).collect();
         if cards.is_empty() && things.is_empty() {
@@ -49,7 +56,7 @@ impl Kinds {
                 one_of(&things)
             ));
         }
-        Some(Section::new("cards", Tier::Static, text))
+        Some(text)
     }
 }
 
