@@ -159,20 +159,19 @@ impl Store {
 
     /// References to all there is, in order.
     pub fn list(&self) -> Vec<String> {
-        let slice = self.slice();
-        let mut all: Vec<String> = match &self.inner.given.variables {
-            Some(variables) => variables.names().into_iter().map(|name| format!("var:{name}")).collect(),
-            None => slice.names().map(|name| format!("var:{name}")).collect(),
+        // The product's own are asked without holding anything.
+        let own = self.inner.given.variables.as_ref().map(|variables| variables.names());
+        let mut all: Vec<String> = {
+            let slice = self.slice();
+            let names = own.unwrap_or_else(|| slice.names().map(str::to_owned).collect());
+            let tools = slice.tools().into_iter().map(|(tool, count)| match count {
+                1 => format!("tool:{tool}"),
+                count => format!("tool:{tool}[] ({count})"),
+            });
+            names.into_iter().map(|name| format!("var:{name}")).chain(tools).collect()
         };
-        all.extend(slice.tools().into_iter().map(|(tool, count)| match count {
-            1 => format!("tool:{tool}"),
-            count => format!("tool:{tool}[] ({count})"),
-        }));
-        for sys in Sys::ALL {
-            if self.sys(sys).is_some() {
-                all.push(format!("sys:{}", sys.name()));
-            }
-        }
+        let known = Sys::ALL.into_iter().filter(|sys| self.sys(*sys).is_some());
+        all.extend(known.map(|sys| format!("sys:{}", sys.name())));
         all.extend(self.inner.given.subject.iter().flat_map(|subject| subject.fields()));
         all
     }
