@@ -63,6 +63,7 @@ pub mod side;
 pub mod state;
 pub mod store;
 pub mod tasks;
+pub mod triggers;
 
 pub use act::{Act, Asks, Mint, Minted, Minting};
 pub use autonomy::{ApprovalMode, Autonomy, AutonomyGate};

@@ -118,8 +118,15 @@ fn kind(schema: &Value, root: &Value, value: &Value, depth: usize) -> FieldKind 
         if let [only] = branches[..] {
             return within(only);
         }
-        let options: Option<Vec<Value>> =
-            branches.iter().map(|branch| branch.get("const").cloned()).collect();
+        // Names with a description of their own stand alone, the others together.
+        let options: Option<Vec<Vec<Value>>> = branches
+            .iter()
+            .map(|branch| match (branch.get("const"), branch.get("enum").and_then(Value::as_array)) {
+                (Some(only), _) => Some(vec![only.clone()]),
+                (None, several) => several.cloned(),
+            })
+            .collect();
+        let options = options.map(|options| options.concat());
         return options.map_or(FieldKind::Data, |options| FieldKind::Choice { options });
     }
     let names: Vec<&str> = match schema.get("type") {
@@ -198,7 +205,7 @@ mod tests {
                 json!(["title", "Title", { "kind": "text", "long": true }, "Call back\nsoon", true, true]),
                 json!(["due_date", "Due date", { "kind": "text", "long": false }, null, false, false]),
                 json!(["hours", "Hours", { "kind": "number", "whole": true, "min": 0.0, "max": 255.0 }, 2, false, true]),
-                json!(["urgency", "Urgency", { "kind": "choice", "options": ["low", "high"] }, null, false, false]),
+                json!(["urgency", "Urgency", { "kind": "choice", "options": ["high", "low"] }, null, false, false]),
                 json!(["done", "Done", { "kind": "flag" }, null, true, false]),
                 json!(["tags", "Tags", { "kind": "list" }, null, true, false]),
                 json!(["links", "Links", { "kind": "data" }, null, true, false]),

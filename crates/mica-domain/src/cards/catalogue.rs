@@ -5,8 +5,8 @@
 use mica_context::section::ToolNames;
 
 use super::kind::{Kind, Kinds, PREFIX, Payload, SCHEME, Thing};
-use crate::profile::Surface;
-use crate::section::{Org, Section};
+use crate::capability::Words;
+use crate::section::{Piece, Tier};
 
 impl Kinds {
     /// The cards that make sense with these tools.
@@ -24,10 +24,10 @@ impl Kinds {
         self.things.iter().filter(|thing| is_there(&thing.from, tools))
     }
 
-    /// What the model is told, as a section of the prompt: it changes with the tools. Only where cards are shown. `None` when
-    /// there is nothing to show.
-    pub fn section(&self, tools: &ToolNames) -> Option<Section<Org>> {
-        Some(Section::<Org>::new("cards", self.catalogue(tools)?).on(Surface::Chat))
+    /// What the model is told, as a section of the prompt. `None` when there is nothing to show.
+    pub fn section(&self, tools: &ToolNames) -> Option<Piece> {
+        let (id, words) = ("cards".to_owned(), Words::Own);
+        Some(Piece { id, tier: Tier::Static, text: self.catalogue(tools)?, words })
     }
 
     /// The same, as text.
