@@ -28,9 +28,9 @@ pub use variables::{Subject, Variables};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::copilot::Now;
 use crate::side::Side;
 use slice::{Change, Slice};
 
@@ -39,9 +39,6 @@ const KIND: &str = "store";
 
 /// Names of what there is that are listed when something is missing.
 const LISTED: usize = 20;
-
-/// Tells the time.
-type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// What the product gives to the store of a session. All of it may be left out.
 #[derive(Clone, Default)]
