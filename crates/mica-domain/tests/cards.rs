@@ -28,6 +28,7 @@ use serde_json::{Value, json};
 #[derive(Deserialize, JsonSchema)]
 struct Query {
     /// What to look for.
+    #[expect(dead_code, reason = "everything is found")]
     query: String,
 }
 
@@ -372,6 +373,23 @@ async fn a_pause_loses_nothing() {
     assert!(copilot.store().look("tool:search_records.records[1].email").is_ok());
     copilot.say(says("Did it work?")).await.unwrap();
     assert!(copilot.store().look("tool:search_records").is_err(), "a fresh message forgets what tools gave");
+}
+
+/// A call that is bound to the time of its run is asked about once, however late the answer comes.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_run_stands_still() {
+    let mut place = Place::new(Crm::usual());
+    place.given.bindings =
+        Bindings::default().over([Binding::reference("send_mail", "text", "sys:now".parse().unwrap())]);
+    let (copilot, _) = place.open([Turn::new().call("send_mail", json!({ "to": "a", "text": "x" }))]).await;
+    copilot.say(says("Send.")).await.unwrap();
+    let asks = copilot.waiting();
+    drop(copilot);
+    place.clock.store(86_400, Ordering::SeqCst);
+    let (copilot, _) = place.open([Turn::new().text("Sent.")]).await;
+    let turned = copilot.answer(Decisions::to(&asks, [Decision::Allow])).await.unwrap();
+    assert!(matches!(turned.outcome, Outcome::Completed), "{:?}", turned.outcome);
+    assert_eq!(*place.crm.sent.lock().unwrap(), ["a: 2027-01-15T08:00:00Z"]);
 }
 
 /// What is only captured is shown as not done yet, and never as real.
