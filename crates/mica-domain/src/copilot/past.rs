@@ -9,7 +9,8 @@ use mica_ai::message::{Block, ResultStatus, Text, ToolCall};
 use mica_ai::{Assistant, Content, Message, Origin as ModelOrigin, StopReason, User};
 use mica_session::{Body, Durability};
 
-use super::{Copilot, CopilotError, Inner, closing, named};
+use super::running::named;
+use super::{Copilot, CopilotError, Inner, closing};
 use crate::capture::{About, Bundle};
 use crate::runners::{Conversation, Heard, Origin, Past, Said, SayError, Turned};
 
