@@ -32,8 +32,10 @@
 
 pub mod act;
 pub mod advice;
+pub mod approvals;
 pub mod autonomy;
 pub mod capability;
+pub mod capture;
 pub mod cards;
 pub mod copilot;
 pub mod domain;
@@ -47,6 +49,7 @@ pub mod lifecycle;
 mod lint;
 pub mod memory;
 pub mod page;
+pub mod plan;
 pub mod profile;
 pub mod prompt;
 pub mod records;
@@ -60,9 +63,10 @@ pub mod side;
 pub mod state;
 pub mod store;
 pub mod tasks;
+pub mod triggers;
 
 pub use act::{Act, Asks, Mint, Minted, Minting};
-pub use autonomy::{ApprovalMode, Autonomy};
+pub use autonomy::{ApprovalMode, Autonomy, AutonomyGate};
 pub use capability::{Capability, Delivery, Exclude, Input, Telling, Words};
 pub use copilot::{Around, Copilot, CopilotError, Now, Setup, ShownAnswer};
 pub use domain::{Confidence, Domain, Remark};

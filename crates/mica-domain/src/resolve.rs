@@ -141,6 +141,22 @@ pub(crate) fn act_of<'a>(capabilities: &'a [Capability], page: Option<&str>, too
     local.or_else(|| capabilities.iter().filter(global).find_map(said))
 }
 
+/// What is said of the tools of a page, each once.
+pub(crate) fn acts_on(capabilities: &[Capability], page: Option<&str>) -> Vec<Act> {
+    let said = capabilities.iter().flat_map(|capability| &capability.acts).map(|act| act.tool.as_str());
+    let tools: BTreeSet<&str> = said.collect();
+    tools.into_iter().filter_map(|tool| act_of(capabilities, page, tool).cloned()).collect()
+}
+
+/// What is said of all tools, wherever they are, each once.
+pub(crate) fn all_acts(capabilities: &[Capability]) -> Vec<Act> {
+    let mut acts: BTreeMap<&str, &Act> = BTreeMap::new();
+    for act in capabilities.iter().flat_map(|capability| &capability.acts) {
+        acts.entry(&act.tool).or_insert(act);
+    }
+    acts.into_values().cloned().collect()
+}
+
 impl Resolved {
     /// Fails when a text, or a tool's description, names a tool that is not there.
     ///

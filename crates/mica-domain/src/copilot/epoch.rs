@@ -7,21 +7,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::event::WindowChange;
-use mica_agent::hooks::{Point, Step};
-use mica_agent::{Context, Hooks, RunError, ToolSet};
+use mica_agent::hooks::{Gated, Point, Step};
+use mica_agent::{Context, Hooks, RunError, Tool, Verdict};
 use mica_context::WindowKeeper;
 
+use super::setup::Around;
+use crate::autonomy::{Autonomy, AutonomyGate, Judge};
+use crate::capture::{self, Book};
 use crate::error::DomainError;
 use crate::hooks::DomainHooks;
+use crate::store::{self, Store};
 
-/// What makes the tools of a run from those of a page.
-pub(super) type Equip = Arc<dyn Fn(ToolSet) -> ToolSet + Send + Sync>;
+/// What is done with the tools of a page, and with calls that a person would have to be asked about.
+pub(super) struct Calls {
+    pub(super) autonomy: Autonomy,
+    pub(super) book: Arc<Book>,
+    pub(super) store: Store,
+    /// Tools besides those of the domain.
+    pub(super) tools: Vec<Arc<dyn Tool>>,
+    /// What is put around all of them.
+    pub(super) around: Vec<Around>,
+}
 
 /// What a model gets, for as long as the user stays on a page.
 pub(super) struct Epoch {
     domain: Arc<DomainHooks>,
     window: Arc<WindowKeeper>,
-    equip: Equip,
+    calls: Calls,
+    /// Who judges the calls of this page.
+    gate: Mutex<Option<Arc<AutonomyGate>>>,
     /// The page that the tools are of.
     page: Mutex<Option<String>>,
     /// What can be done here, for people.
@@ -39,14 +53,15 @@ impl Epoch {
     pub(super) fn begin(
         domain: Arc<DomainHooks>,
         window: Arc<WindowKeeper>,
-        equip: Equip,
+        calls: Calls,
         cx: &mut Context,
     ) -> Result<Self, DomainError> {
         let epoch = Self {
             page: Mutex::new(domain.snapshot().page),
             domain,
             window,
-            equip,
+            calls,
+            gate: Mutex::default(),
             summaries: Mutex::default(),
             told: Mutex::default(),
         };
@@ -97,7 +112,18 @@ impl Epoch {
         let prompt = self.domain.prompt(&resolved)?;
         cx.system = prompt.system();
         *lock(&self.summaries) = resolved.summaries;
-        cx.tools = (self.equip)(resolved.tools);
+        let Calls { autonomy, book, store, tools: more, around } = &self.calls;
+        let (acts, mut tools) = (self.domain.acts(), resolved.tools);
+        for tool in more {
+            tools.add(Arc::clone(tool));
+        }
+        let tools = around.iter().fold(tools, |tools, around| around(tools));
+        let tools = store::equipped(&tools, store);
+        let captures = autonomy.captures();
+        cx.tools = if captures { capture::wrapped(tools, &acts, autonomy, book) } else { tools };
+        let judge = Arc::new(Judge::new(acts, autonomy.clone()));
+        let gate = AutonomyGate::new(judge, self.domain.rights().clone()).capturing(Arc::clone(book));
+        *lock(&self.gate) = Some(Arc::new(gate));
         Ok(())
     }
 }
@@ -109,11 +135,19 @@ fn named(page: Option<&str>) -> String {
 #[async_trait]
 impl Hooks for Epoch {
     fn says(&self, at: Point) -> bool {
-        at == Point::BeforeTurn
+        matches!(at, Point::BeforeTurn | Point::Gate)
     }
 
     async fn before_turn(&self, _: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
         Ok((Step::Go, std::mem::take(&mut *lock(&self.told))))
+    }
+
+    async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
+        let gate = lock(&self.gate).clone();
+        match gate {
+            Some(gate) => gate.gate(gated, cx).await,
+            None => Verdict::Pass,
+        }
     }
 }
 

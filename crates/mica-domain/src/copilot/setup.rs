@@ -3,24 +3,36 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mica_agent::{Hooks, Listener, Settings, ToolSet};
+use mica_agent::{Hooks, Listener, Settings, Tool, ToolSet};
 use mica_ai::{Model, Provider};
 use mica_context::SpillFolder;
 use mica_context::keeper::WindowSettings;
 use mica_policy::budget::Limits;
 use mica_session::Session;
 
+use crate::approvals::Terms;
 use crate::autonomy::Autonomy;
 use crate::domain::Domain;
 use crate::profile::Profile;
 use crate::records::{InMemory, Records};
 use crate::rights::Rights;
+use crate::store::Given;
+use crate::tasks::Waker;
 
 /// What tells the time. Nobody below the binary has one of their own.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Puts something around the tools of a page: what stands in for them, for example. What the model sees stays the same.
 pub type Around = Arc<dyn Fn(ToolSet) -> ToolSet + Send + Sync>;
+
+/// Who watches the background work of a session.
+#[derive(Clone)]
+pub struct Watch {
+    /// The name that the session is opened by again, when the work has ended.
+    pub session: String,
+    /// Wakes whoever watches.
+    pub waker: Waker,
+}
 
 /// What a copilot is put together from.
 pub struct Setup {
@@ -42,8 +54,16 @@ pub struct Setup {
     pub autonomy: Autonomy,
     /// Where the conversation is kept; nowhere when absent.
     pub session: Option<Session>,
+    /// On which terms people are asked: who may answer what, and for how long.
+    pub terms: Terms,
     /// What outlives the session and is not part of it.
     pub records: Arc<dyn Records>,
+    /// What tools and texts can refer to, as far as the product gives it.
+    pub given: Given,
+    /// Tools besides those of the domain: what a runner brings along.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Who watches background work that tools begin; nobody here when absent.
+    pub watch: Option<Watch>,
     /// What tells the time.
     pub clock: Now,
     /// The ends of a run.
@@ -70,8 +90,12 @@ impl Setup {
             profile: Profile::default(),
             rights: Rights::All,
             autonomy: Autonomy::default(),
+            terms: Terms::default(),
             session: None,
             records: Arc::new(InMemory::default()),
+            given: Given::default(),
+            tools: Vec::new(),
+            watch: None,
             clock,
             limits: Limits::default(),
             hooks: Vec::new(),
