@@ -188,7 +188,10 @@ async fn references_are_told_filled_in_and_not_guessed() {
     assert_eq!(done.as_deref(), Some("noted T-2: x"), "a mention goes before the page");
     assert!(told.contains("- ticket T-2: mentioned by the user; one other is in sight"), "{told}");
     let (done, _) = noted(&[mentioned], json!({ "ticket": "T-9", "text": "x" })).await;
-    assert_eq!(done.as_deref(), Some("noted T-9: x"), "what the model says stays");
+    assert_eq!(done.as_deref(), Some("noted T-9: x (not T-2)"), "what the model says stays");
+    let (done, told) = noted(&[open.clone().dirty()], json!({ "text": "x" })).await;
+    assert_eq!(done, None, "what is being edited and not saved is not changed");
+    assert!(told.contains("with changes that are not saved"), "{told}");
     let (done, _) = noted(&[Ref::open("record", "R-1")], json!({ "text": "x" })).await;
     assert_eq!(done, None, "of another kind: nothing is filled in, and the schema says what is missing");
     let (_, told) = noted(&[], json!({ "ticket": "T-1" })).await;

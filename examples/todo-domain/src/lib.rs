@@ -29,7 +29,8 @@ pub struct Item {
 pub struct Todos {
     /// Who shares it.
     pub team: String,
-    items: Arc<Mutex<Vec<Item>>>,
+    /// What is on it.
+    pub items: Arc<Mutex<Vec<Item>>>,
 }
 
 impl Todos {
