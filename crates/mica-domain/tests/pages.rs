@@ -8,14 +8,12 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use mica_agent::{Decision, Decisions, Event, EventKind, Listener};
-use mica_ai::auth::NoCredential;
-use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
-use mica_ai::{Dialect, Model, Remote};
+use mica_ai::Dialect;
 use mica_domain::{Copilot, Profile, Ref, Rights, Said, Setup, Surroundings};
-use mica_testkit::{Scenario, ScriptedModel, ScriptedTransport, Turn, When, cache, prefix};
+use mica_testkit::{Scenario, ScriptedModel, ScriptedTransport, Turn, When, prefix};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{Desk, Office, lines, noon, says, says_on};
+use support::{Desk, lines, noon, remote, says, says_on};
 
 /// The changes of the window that were told, and in which order.
 #[derive(Default)]
@@ -36,17 +34,6 @@ fn looking() -> Scenario {
     Scenario::new()
         .turn(Turn::new().call("look", json!({})).when(when(0)))
         .turn(Turn::new().text("Seen.").when(when(1)))
-}
-
-fn remote(dialect: Dialect, transport: &ScriptedTransport) -> Setup {
-    let mut settings = EndpointSettings::new(HostKind::Foundry);
-    settings.resource = Some("scripted".into());
-    settings.auth = Some(AuthSettings::None {});
-    let (endpoint, _) = settings.resolve(&|_| None).unwrap();
-    let provider =
-        Remote::new(Arc::new(endpoint), dialect, Arc::new(NoCredential), Arc::new(transport.clone()));
-    let model = Model { cache: cache::usual(dialect), ..Model::assumed("m", dialect) };
-    Setup::new(Arc::new(Office::default()), Arc::new(provider), Arc::new(model), Arc::new(noon))
 }
 
 /// What comes before the conversation in a request: tools and system prompt, as bytes.

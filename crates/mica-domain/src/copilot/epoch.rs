@@ -11,6 +11,7 @@ use mica_agent::hooks::{Gated, Point, Step};
 use mica_agent::{Context, Hooks, RunError, Tool, Verdict};
 use mica_context::WindowKeeper;
 
+use super::setup::Around;
 use crate::autonomy::{Autonomy, AutonomyGate, Judge};
 use crate::capture::{self, Book};
 use crate::error::DomainError;
@@ -24,6 +25,8 @@ pub(super) struct Calls {
     pub(super) store: Store,
     /// Tools besides those of the domain.
     pub(super) tools: Vec<Arc<dyn Tool>>,
+    /// What is put around all of them.
+    pub(super) around: Vec<Around>,
 }
 
 /// What a model gets, for as long as the user stays on a page.
@@ -109,11 +112,12 @@ impl Epoch {
         let prompt = self.domain.prompt(&resolved)?;
         cx.system = prompt.system();
         *lock(&self.summaries) = resolved.summaries;
-        let Calls { autonomy, book, store, tools: more } = &self.calls;
+        let Calls { autonomy, book, store, tools: more, around } = &self.calls;
         let (acts, mut tools) = (self.domain.acts(), resolved.tools);
         for tool in more {
             tools.add(Arc::clone(tool));
         }
+        let tools = around.iter().fold(tools, |tools, around| around(tools));
         let tools = store::equipped(&tools, store);
         let captures = autonomy.captures();
         cx.tools = if captures { capture::wrapped(tools, &acts, autonomy, book) } else { tools };

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use mica_agent::{Decisions, Outcome, RunError};
-use mica_ai::id::MessageId;
+use mica_ai::id::{MessageId, carried};
 use mica_ai::{Content, Message, User};
 use serde_json::json;
 
@@ -80,7 +80,7 @@ impl Inner {
         &self,
         run: impl Future<Output = Result<Outcome, mica_agent::Busy>> + Send + 'static,
     ) -> Result<Turned, CopilotError> {
-        let outcome = match tokio::spawn(run).await {
+        let outcome = match tokio::spawn(carried(run)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => {
                 // Somebody runs the agent behind the copilot's back.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mica_agent::{Hooks, Listener, Settings, Tool};
+use mica_agent::{Hooks, Listener, Settings, Tool, ToolSet};
 use mica_ai::{Model, Provider};
 use mica_context::SpillFolder;
 use mica_context::keeper::WindowSettings;
 use mica_policy::budget::Limits;
 use mica_session::Session;
 
+use crate::approvals::Terms;
 use crate::autonomy::Autonomy;
 use crate::domain::Domain;
 use crate::profile::Profile;
@@ -21,6 +22,9 @@ use crate::tasks::Waker;
 /// What tells the time. Nobody below the binary has one of their own.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
+/// Puts something around the tools of a page: what stands in for them, for example. What the model sees stays the same.
+pub type Around = Arc<dyn Fn(ToolSet) -> ToolSet + Send + Sync>;
+
 /// Who watches the background work of a session.
 #[derive(Clone)]
 pub struct Watch {
@@ -28,13 +32,6 @@ pub struct Watch {
     pub session: String,
     /// Wakes whoever watches.
     pub waker: Waker,
-}
-
-impl Watch {
-    /// Under the session's own id, by a watcher that looks for itself.
-    pub(super) fn of(session: &Session) -> Self {
-        Self { session: session.header().id.to_string(), waker: Waker::default() }
-    }
 }
 
 /// What a copilot is put together from.
@@ -57,13 +54,15 @@ pub struct Setup {
     pub autonomy: Autonomy,
     /// Where the conversation is kept; nowhere when absent.
     pub session: Option<Session>,
+    /// On which terms people are asked: who may answer what, and for how long.
+    pub terms: Terms,
     /// What outlives the session and is not part of it.
     pub records: Arc<dyn Records>,
     /// What tools and texts can refer to, as far as the product gives it.
     pub given: Given,
     /// Tools besides those of the domain: what a runner brings along.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// Who watches background work that tools begin. Without it, the work is noted under the session's own id.
+    /// Who watches background work that tools begin; nobody here when absent.
     pub watch: Option<Watch>,
     /// What tells the time.
     pub clock: Now,
@@ -71,6 +70,8 @@ pub struct Setup {
     pub limits: Limits,
     /// Others who have a say, behind the domain and before people are asked.
     pub hooks: Vec<Arc<dyn Hooks>>,
+    /// What is put around the tools of every page, the innermost first.
+    pub around: Vec<Around>,
     /// Others who are told. They hear of the end of a run when the domain is done with it.
     pub listeners: Vec<Arc<dyn Listener>>,
     /// Where long results go; they stay in the conversation when absent.
@@ -89,6 +90,7 @@ impl Setup {
             profile: Profile::default(),
             rights: Rights::All,
             autonomy: Autonomy::default(),
+            terms: Terms::default(),
             session: None,
             records: Arc::new(InMemory::default()),
             given: Given::default(),
@@ -97,6 +99,7 @@ impl Setup {
             clock,
             limits: Limits::default(),
             hooks: Vec::new(),
+            around: Vec::new(),
             listeners: Vec::new(),
             spill: None,
         }

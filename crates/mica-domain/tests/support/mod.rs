@@ -14,14 +14,16 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use mica_agent::tool::{Access, Approval};
 use mica_agent::{Outcome, Tool, ToolOutput, ToolSpec, TypedTool};
+use mica_ai::auth::NoCredential;
+use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
 use mica_ai::message::ToolCall;
-use mica_ai::{Content, Dialect, Message, Model, Request};
+use mica_ai::{Content, Dialect, Message, Model, Remote, Request};
 use mica_domain::{
     Act, Capability, Copilot, Domain, Org, OrgView, Page, RefKinds, Said, Section, Setup, State, Static,
     Surroundings, Turn as TurnTier, TurnView,
 };
 use mica_session::{Access as SessionAccess, Session, Sessions};
-use mica_testkit::{Scenario, ScriptedModel};
+use mica_testkit::{Scenario, ScriptedModel, ScriptedTransport, cache};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -186,6 +188,18 @@ impl Desk {
         self.path = copilot.path();
         (copilot, model)
     }
+}
+
+/// A copilot whose provider reads and writes a wire.
+pub fn remote(dialect: Dialect, transport: &ScriptedTransport) -> Setup {
+    let mut settings = EndpointSettings::new(HostKind::Foundry);
+    settings.resource = Some("scripted".into());
+    settings.auth = Some(AuthSettings::None {});
+    let (endpoint, _) = settings.resolve(&|_| None).unwrap();
+    let provider =
+        Remote::new(Arc::new(endpoint), dialect, Arc::new(NoCredential), Arc::new(transport.clone()));
+    let model = Model { cache: cache::usual(dialect), ..Model::assumed("m", dialect) };
+    Setup::new(Arc::new(Office::default()), Arc::new(provider), Arc::new(model), Arc::new(noon))
 }
 
 pub fn says(text: &str) -> Said {
