@@ -8,14 +8,12 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use mica_agent::{Decision, Decisions, Event, EventKind, Listener};
-use mica_ai::auth::NoCredential;
-use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
-use mica_ai::{Dialect, Model, Remote};
+use mica_ai::Dialect;
 use mica_domain::{Copilot, Profile, Ref, Rights, Said, Setup, Surroundings};
-use mica_testkit::{Scenario, ScriptedModel, ScriptedTransport, Turn, When, cache, prefix};
+use mica_testkit::{Scenario, ScriptedModel, ScriptedTransport, Turn, When, prefix};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{Desk, Office, lines, noon, says, says_on};
+use support::{Desk, lines, noon, remote, says, says_on};
 
 /// The changes of the window that were told, and in which order.
 #[derive(Default)]
@@ -36,17 +34,6 @@ fn looking() -> Scenario {
     Scenario::new()
         .turn(Turn::new().call("look", json!({})).when(when(0)))
         .turn(Turn::new().text("Seen.").when(when(1)))
-}
-
-fn remote(dialect: Dialect, transport: &ScriptedTransport) -> Setup {
-    let mut settings = EndpointSettings::new(HostKind::Foundry);
-    settings.resource = Some("scripted".into());
-    settings.auth = Some(AuthSettings::None {});
-    let (endpoint, _) = settings.resolve(&|_| None).unwrap();
-    let provider =
-        Remote::new(Arc::new(endpoint), dialect, Arc::new(NoCredential), Arc::new(transport.clone()));
-    let model = Model { cache: cache::usual(dialect), ..Model::assumed("m", dialect) };
-    Setup::new(Arc::new(Office::default()), Arc::new(provider), Arc::new(model), Arc::new(noon))
 }
 
 /// What comes before the conversation in a request: tools and system prompt, as bytes.
@@ -201,7 +188,10 @@ async fn references_are_told_filled_in_and_not_guessed() {
     assert_eq!(done.as_deref(), Some("noted T-2: x"), "a mention goes before the page");
     assert!(told.contains("- ticket T-2: mentioned by the user; one other is in sight"), "{told}");
     let (done, _) = noted(&[mentioned], json!({ "ticket": "T-9", "text": "x" })).await;
-    assert_eq!(done.as_deref(), Some("noted T-9: x"), "what the model says stays");
+    assert_eq!(done.as_deref(), Some("noted T-9: x (not T-2)"), "what the model says stays");
+    let (done, told) = noted(&[open.clone().dirty()], json!({ "text": "x" })).await;
+    assert_eq!(done, None, "what is being edited and not saved is not changed");
+    assert!(told.contains("with changes that are not saved"), "{told}");
     let (done, _) = noted(&[Ref::open("record", "R-1")], json!({ "text": "x" })).await;
     assert_eq!(done, None, "of another kind: nothing is filled in, and the schema says what is missing");
     let (_, told) = noted(&[], json!({ "ticket": "T-1" })).await;

@@ -50,11 +50,19 @@ impl Base {
         Self { version: None, at: Some(at) }
     }
 
-    /// Whether something happened between this and `now`. A version that differs, or a later change; where neither can be
-    /// compared, nothing is known to have happened.
+    /// Whether something may have happened between this and `now`: the version differs, or it changed later. Where one says
+    /// the version and the other the time they cannot be compared, and it may have. A product that says nothing knows of
+    /// nothing.
     pub fn is_outdated_by(&self, now: &Base) -> bool {
-        let version = self.version.is_some() && now.version.is_some() && self.version != now.version;
-        version || matches!((self.at, now.at), (Some(then), Some(now)) if now > then)
+        if *now == Self::default() {
+            return false;
+        }
+        let version = self.version.as_ref().zip(now.version.as_ref()).map(|(then, now)| then != now);
+        let time = self.at.zip(now.at).map(|(then, now)| now > then);
+        match (version, time) {
+            (None, None) => true,
+            (version, time) => version == Some(true) || time == Some(true),
+        }
     }
 }
 
@@ -69,7 +77,8 @@ pub struct About {
     /// What it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<Subject>,
-    /// How the subject stood when the run began.
+    /// How the subject stood when the run began. Left out, it counts from the end of the run: for runs that change the
+    /// subject themselves.
     pub base: Base,
     /// Who proposes: an agent, a trigger.
     #[serde(skip_serializing_if = "Option::is_none")]
