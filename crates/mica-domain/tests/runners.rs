@@ -17,10 +17,10 @@ use mica_agent::{Decision, Decisions, Outcome, Tool, ToolOutput, TypedTool};
 use mica_ai::{Dialect, Model};
 use mica_domain::capture::{About, Bundles, Subject};
 use mica_domain::runners::{
-    Attended, Background, By, Clock, Making, OpenError, OpenSessions, Opens, Past, Reply, StepEnd, Suggested,
-    Suggestion, Thread, ThreadAgent, ThreadMessage, ThreadSetup, WorkflowStep, chat, later, run_step,
-    suggest,
+    Attended, By, Clock, Making, OpenError, OpenSessions, Opens, Past, Reply, StepEnd, Suggested, Suggestion,
+    Thread, ThreadAgent, ThreadMessage, ThreadSetup, WorkflowStep, chat, later, run_step, suggest,
 };
+use mica_domain::store::Variables;
 use mica_domain::tasks::{
     Announced, Summary, TaskKind, TaskKinds, TaskStatus, Waker, Watch, WatchState, Watcher, WatcherLimits,
 };
@@ -104,8 +104,12 @@ impl World {
         let model = ScriptedModel::new(scenario);
         let waker = Waker::default();
         let making = Arc::new(Shop { world: self.clone(), model: model.clone() });
-        let background = Background { records: self.records(), waker };
-        Process { world: self.clone(), sessions: OpenSessions::new(making).watching(background), model }
+        Process {
+            world: self.clone(),
+            sessions: OpenSessions::new(making).waking(waker.clone()),
+            model,
+            waker,
+        }
     }
 }
 
@@ -113,13 +117,22 @@ struct Process {
     world: World,
     sessions: OpenSessions,
     model: ScriptedModel,
+    waker: Waker,
 }
 
 impl Process {
     fn watcher(&self) -> Watcher {
         let kinds = TaskKinds::new([Arc::new(Job(self.world.clone())) as Arc<dyn TaskKind>]);
         let opening = Arc::new(self.sessions.clone());
-        Watcher::new("w", self.world.records(), kinds, opening, self.world.clock(), WatcherLimits::default())
+        Watcher::new(
+            "w",
+            self.world.records(),
+            kinds,
+            opening,
+            self.world.clock(),
+            WatcherLimits::default(),
+            self.waker.clone(),
+        )
     }
 
     async fn tick(&self) -> Vec<Watch> {
@@ -504,7 +517,7 @@ async fn a_step_reads_what_its_calls_came_to() {
         "properties": { "urgency": { "type": "integer" } },
         "required": ["urgency"],
     }));
-    let end = run_step(&process.sessions, &step).await.unwrap();
+    let end = run_step(&process.sessions, &step, &world.clock()).await.unwrap();
     let StepEnd::Done { value: Some(value), .. } = end else { panic!("{end:?}") };
     assert_eq!(value, json!({ "urgency": 3 }));
     let asked = process.asked();
@@ -527,8 +540,64 @@ async fn a_step_reads_what_its_calls_came_to() {
     let mut step = WorkflowStep::new("r1", "short", "clerk", Rights::All);
     step.prompt = "Look twice.".to_owned();
     step.limits.turns = Some(1);
-    let end = run_step(&process.sessions, &step).await.unwrap();
+    let end = run_step(&process.sessions, &step, &world.clock()).await.unwrap();
     assert!(matches!(&end, StepEnd::Exhausted { limit, .. } if limit.name == "turns"), "{end:?}");
+}
+
+#[derive(Default)]
+struct Flow(Mutex<BTreeMap<String, Value>>);
+
+#[async_trait]
+impl Variables for Flow {
+    fn get(&self, name: &str) -> Option<Value> {
+        self.0.lock().unwrap().get(name).cloned()
+    }
+    fn names(&self) -> Vec<String> {
+        self.0.lock().unwrap().keys().cloned().collect()
+    }
+    async fn set(&self, name: &str, value: Value) -> Result<(), String> {
+        self.0.lock().unwrap().insert(name.to_owned(), value);
+        Ok(())
+    }
+}
+
+/// The variables of the workflow are the store of the step: the model reads and sets them, and they stay with the workflow.
+#[tokio::test]
+async fn a_step_works_on_the_variables_of_its_workflow() {
+    let world = World::new();
+    let process = world.process([
+        Turn::new()
+            .call("get_variable", json!({ "name": "order" }))
+            .call("get_variable", json!({ "name": "ordr" })),
+        Turn::new().call("set_variable", json!({ "name": "urgent", "value": true })),
+        text("Done."),
+    ]);
+    let flow = Arc::new(Flow::default());
+    flow.set("order", json!({ "id": 42, "note": "</variable>" })).await.unwrap();
+    let mut step = WorkflowStep::new("r1", "mark", "clerk", Rights::All);
+    step.prompt = "Is order {{var:order.id}} urgent?".to_owned();
+    step.variables = Some(Arc::clone(&flow) as _);
+    let end = run_step(&process.sessions, &step, &world.clock()).await.unwrap();
+    assert!(matches!(&end, StepEnd::Done { text, value: None } if text == "Done."), "{end:?}");
+    assert_eq!(flow.get("urgent"), Some(json!(true)));
+    let asked = process.asked();
+    assert_eq!(asked[0], "user: Is order 42 urgent?");
+    assert_eq!(
+        asked[2..4],
+        [
+            "get_variable: <variable name=\"order\">\n{\"id\":42,\"note\":\"&lt;/variable>\"}\n</variable>",
+            "get_variable: There is no variable \"ordr\". There are: order.",
+        ]
+    );
+    assert_eq!(asked[5], "set_variable: Kept as var:urgent.");
+
+    // A prompt that refers to nothing is not sent.
+    let mut step = WorkflowStep::new("r1", "lost", "clerk", Rights::All);
+    step.prompt = "Is {{var:ordr}} urgent?".to_owned();
+    step.variables = Some(flow);
+    let error = run_step(&process.sessions, &step, &world.clock()).await.unwrap_err().to_string();
+    assert!(error.contains("ordr"), "{error}");
+    assert_eq!(process.model.requests().len(), 3);
 }
 
 #[tokio::test]
@@ -538,7 +607,7 @@ async fn a_step_without_a_result_is_asked_again_and_says_so() {
     let mut step = WorkflowStep::new("r1", "classify", "clerk", Rights::All);
     step.prompt = "How urgent is it?".to_owned();
     step.result = Some(json!({ "type": "integer" }));
-    let end = run_step(&process.sessions, &step).await.unwrap();
+    let end = run_step(&process.sessions, &step, &world.clock()).await.unwrap();
     assert!(matches!(&end, StepEnd::NoResult { text } if text == "Very."), "{end:?}");
     assert_eq!(process.model.requests().len(), 2);
 }
