@@ -1,3 +1,5 @@
+//! What is known after a result is recorded, and that what models see of an answer never changes.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
