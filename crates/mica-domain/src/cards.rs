@@ -40,7 +40,7 @@ use mica_ai::{Assistant, Block};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::capture;
+use crate::capture::{self, Bundle, Status};
 use crate::copilot::Now;
 use crate::side::Side;
 use table::{Change, Table};
@@ -165,6 +165,24 @@ impl Cards {
     /// In words, when it could not be kept.
     pub async fn became(&self, predicted: &str, real: &str) -> Result<(), String> {
         self.change(&Change::Became { from: predicted.to_owned(), to: real.to_owned() });
+        self.flush().await
+    }
+
+    /// Captured calls of this session were made: what they came to is known, and cards that name what was predicted show it.
+    /// Saying it again changes nothing.
+    ///
+    /// # Errors
+    /// In words, when it could not be kept.
+    pub async fn applied(&self, bundle: &Bundle) -> Result<(), String> {
+        for action in &bundle.actions {
+            let Status::Done { details, made, .. } = &action.status else { continue };
+            let found = walk::walk(&self.inner.ready.probes, details);
+            self.learn(found, Standing::Seen);
+            let real = made.as_ref().and_then(probe::id_of);
+            if let Some(real) = real.filter(|real| !self.state().table.is_known_as(&action.id, real)) {
+                self.change(&Change::Became { from: action.id.clone(), to: real });
+            }
+        }
         self.flush().await
     }
 

@@ -165,6 +165,11 @@ impl Table {
         (written.to_owned(), None)
     }
 
+    /// Whether it is known what became of something.
+    pub(crate) fn is_known_as(&self, predicted: &str, real: &str) -> bool {
+        self.became.get(predicted).is_some_and(|known| known == real)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.known.len()
     }

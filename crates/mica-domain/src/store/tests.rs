@@ -1,3 +1,5 @@
+//! Variables, what there is besides, and variables of somebody else.
+
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;

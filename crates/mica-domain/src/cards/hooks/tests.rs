@@ -1,3 +1,5 @@
+//! What is known after a result is recorded, and that what models see of an answer never changes.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,6 +9,7 @@ use mica_testkit::{Scenario, ScriptedModel};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::capture::Bundle;
 use crate::cards::fixture::{cards, kinds, loose};
 use crate::cards::{Known, Standing};
 use crate::side::{Loose, Side};
@@ -148,6 +151,48 @@ async fn what_is_predicted_is_provisional_until_it_is_done() {
         ("7", Known::Known, Some("Call — 2026-12-01"))
     );
     assert_eq!(third.snapshot("task", "temp_1").unwrap().standing, Standing::Seen);
+}
+
+/// The same, of a bundle that a person decided about.
+#[tokio::test]
+async fn what_became_of_a_bundle_is_shown() {
+    let side = loose();
+    let first = cards(&side, 1);
+    let mut actions = Vec::new();
+    for (id, title) in [("temp_1", "Call"), ("temp_2", "Write"), ("temp_3", "Wait")] {
+        let would = json!({ "taskId": id, "title": title });
+        let captured = json!({ "captured": { "action": id, "would": would } });
+        gave(&first, id, ToolOutput::text("noted").with_details(captured), ResultStatus::Ok).await;
+        let details = json!({ "taskId": title, "title": format!("{title} them") });
+        let status = match id {
+            "temp_3" => json!({ "is": "failed", "reason": "no" }),
+            _ => json!({ "is": "done", "text": "", "details": details, "made": title }),
+        };
+        let predicted = json!({ "text": "", "details": would });
+        actions.push(json!({
+            "id": id, "tool": "create_task", "args": {}, "digest": "", "predicted": predicted, "effect": "keyed", "status": status,
+        }));
+    }
+    let bundle = json!({
+        "bundle": "b1", "made": "2026-11-15T20:00:00Z", "summary": "", "actions": actions, "state": { "is": "approved" },
+    });
+    let bundle: Bundle = serde_json::from_value(bundle).unwrap();
+    first.applied(&bundle).await.unwrap();
+    let written = side.all("cards").unwrap();
+    first.applied(&bundle).await.unwrap();
+    assert_eq!(side.all("cards").unwrap(), written);
+    let second = cards(&side, 2);
+    let items: Vec<_> = bundle.actions.iter().map(|action| second.item("task", &action.id)).collect();
+    let items: Vec<_> =
+        items.iter().map(|item| (item.id.as_str(), item.state, item.line.as_deref())).collect();
+    assert_eq!(
+        items,
+        [
+            ("Call", Known::Known, Some("Call them")),
+            ("Write", Known::Known, Some("Write them")),
+            (bundle.actions[2].id.as_str(), Known::Provisional, Some("Wait")),
+        ]
+    );
 }
 
 /// A side that can fail.

@@ -1,3 +1,5 @@
+//! Mistakes of a product in its cards, and what is offered with which tools.
+
 use mica_context::section::ToolNames;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Which fences are cards and which stay text, and that it does not matter how an answer is cut on its way.
+
 use proptest::prelude::*;
 use serde_json::json;
 

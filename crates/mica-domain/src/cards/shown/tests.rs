@@ -1,3 +1,5 @@
+//! Answers for people: as data, in a terminal, in their true order.
+
 use mica_agent::ToolOutput;
 use serde_json::json;
 

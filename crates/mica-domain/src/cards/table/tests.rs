@@ -1,3 +1,5 @@
+//! What the newest snapshot of a thing is, and which ids mean it.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The lines that models see of cards, and that names stay in them.
+
 use mica_agent::ToolOutput;
 use serde_json::json;
 

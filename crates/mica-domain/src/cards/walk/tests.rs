@@ -1,3 +1,5 @@
+//! Which shapes are things and which only look alike, and that a walk has an end.
+
 use mica_agent::ToolOutput;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Plans are made, gone through, and have limits.
+
 use mica_agent::{RunId, ToolSet};
 use mica_ai::id::CallId;
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! What is bound, in schemas and in arguments.
+
 use serde_json::json;
 
 use super::*;

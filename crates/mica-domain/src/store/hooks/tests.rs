@@ -1,3 +1,5 @@
+//! What tools gave: in which order, how long, and what is written of it.
+
 use mica_agent::hooks::Gated;
 use mica_ai::message::ToolResult;
 use mica_ai::{Content, Dialect, Model};

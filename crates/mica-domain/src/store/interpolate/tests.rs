@@ -1,3 +1,5 @@
+//! References in texts and values.
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Paths: what they lead to, where mistakes are, and that what is written out is read the same.
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! References: what they mean, and where mistakes are.
+
 use proptest::prelude::*;
 
 use super::*;

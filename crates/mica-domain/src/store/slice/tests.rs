@@ -1,3 +1,5 @@
+//! Which result is meant, and what goes when there is no room.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The tool that keeps a variable.
+
 use mica_agent::{RunId, ToolSet};
 use mica_ai::id::CallId;
 use serde_json::json;
