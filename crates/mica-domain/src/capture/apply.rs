@@ -27,6 +27,7 @@ use super::temp;
 use super::wrap::is_captured;
 use crate::approvals::{Approvers, Field, Person, form};
 use crate::autonomy::Judge;
+use crate::records::RecordError;
 
 /// How long nobody else goes on with a bundle, beyond the time that an action may take: writes take time, too.
 const GRACE: Duration = Duration::from_secs(60);
@@ -88,7 +89,10 @@ impl Applier {
     pub async fn apply(&self, id: &str, picked: &Picked, person: &Person) -> Result<Bundle, CaptureError> {
         let Read { mut bundle, version } = self.bundles.read(id).await?;
         let now = (self.clock)();
-        if bundle.is_under_way() {
+        // Between its last action and its end, somebody else is not done with it either.
+        let is_held =
+            bundle.lease.as_ref().is_some_and(|lease| lease.holder != self.holder && lease.until > now);
+        if bundle.is_under_way() || is_held {
             return Err(under_way(&bundle, now));
         }
         match bundle.state {
@@ -181,8 +185,12 @@ impl Applier {
             }
         }
         bundle.lease = None;
-        self.bundles.write(&bundle, version).await?;
-        Ok(bundle)
+        match self.bundles.write(&bundle, version).await {
+            Ok(_) => Ok(bundle),
+            // All of it is done and written: whoever came behind goes on from there.
+            Err(CaptureError::Records(RecordError::Conflict { .. })) => self.bundles.get(bundle.id()).await,
+            Err(error) => Err(error),
+        }
     }
 
     /// What to do about a picked action.

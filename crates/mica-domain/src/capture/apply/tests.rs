@@ -15,7 +15,7 @@ use super::*;
 use crate::act::Act;
 use crate::approvals::Deed;
 use crate::autonomy::Autonomy;
-use crate::records::{InMemory, RecordError};
+use crate::records::InMemory;
 use crate::rights::Rights;
 
 fn ann() -> Person {
@@ -374,6 +374,27 @@ async fn others_wait_until_the_time_of_whoever_died_is_over() {
     clock.store(281, Ordering::SeqCst);
     let bundle = other.resume_all().await.unwrap().remove(0);
     assert_eq!((told(&bundle), stage.world.done().len()), (vec![r#"done "K-1""#.to_owned()], 1));
+}
+
+/// All is done, and only that is not written: others wait for that, too, and it is whole when it is over.
+#[tokio::test]
+async fn one_who_died_at_the_very_end() {
+    let stage = stage(vec![action(1, "keyed", None), action(2, "keyed", None)]).await;
+    // The decision, two writes and an effect, and then the end.
+    let faults = Faults::at(2 + 2 + 2 + 2 + 1);
+    let dying = process("one", &stage.world, &stage.records, &faults);
+    assert!(faults.until_death(dying.apply("b", &Picked::some(["temp_1"]), &ann())).await.is_none());
+    let left = stage.applier.bundles.get("b").await.unwrap();
+    assert_eq!(
+        (told(&left), left.lease.is_some()),
+        (vec![r#"done "K-1""#.to_owned(), "open".to_owned()], true)
+    );
+    let waiting = stage.applier.apply("b", &Picked::some(["temp_2"]), &ann()).await.unwrap_err();
+    assert!(matches!(waiting, CaptureError::UnderWay { .. }), "{waiting}");
+    let one = process("one", &stage.world, &stage.records, &Faults::none());
+    assert_eq!(one.resume_all().await.unwrap()[0].lease, None);
+    let bundle = stage.applier.apply("b", &Picked::some(["temp_2"]), &ann()).await.unwrap();
+    assert_eq!((bundle.state, stage.world.done().len()), (State::Approved, 2));
 }
 
 /// Whoever was taken for dead and comes back writes nothing any more, and does nothing more.
