@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use jiff::SignedDuration;
 use mica_agent::tool::{Access, Approval, Effect};
 use mica_agent::{Outcome, Tool, ToolOutput, ToolSpec, TypedTool};
 use mica_ai::message::ToolCall;
 use mica_ai::{Content, Dialect, Message, Model, Request};
-use mica_domain::approvals::{Deed, Person, trail};
+use mica_domain::approvals::{CardState, Choice, Deed, Person, trail};
 use mica_domain::autonomy::Judge;
 use mica_domain::capture::{
     About, Activity, Applier, Base, Bundle, Bundles, Picked, State, Status, Subject, toolbox,
@@ -180,6 +181,8 @@ struct World {
     support: Support,
     records: Arc<dyn Records>,
     path: Option<PathBuf>,
+    /// Seconds since noon.
+    now: Arc<std::sync::atomic::AtomicI64>,
 }
 
 impl World {
@@ -189,6 +192,7 @@ impl World {
             support: Support::default(),
             records: Arc::new(InMemory::default()),
             path: None,
+            now: Arc::default(),
         }
     }
 
@@ -200,8 +204,11 @@ impl World {
         };
         let (model, facts) =
             (ScriptedModel::new(scenario), Arc::new(Model::assumed("scripted", Dialect::Responses)));
-        let mut setup =
-            Setup::new(Arc::new(self.support.clone()), Arc::new(model.clone()), facts, Arc::new(noon));
+        let now = Arc::clone(&self.now);
+        let clock = Arc::new(move || {
+            noon() + SignedDuration::from_secs(now.load(std::sync::atomic::Ordering::SeqCst))
+        });
+        let mut setup = Setup::new(Arc::new(self.support.clone()), Arc::new(model.clone()), facts, clock);
         setup.profile = Profile::AUTONOMOUS;
         setup.autonomy = autonomy;
         setup.records = Arc::clone(&self.records);
@@ -313,7 +320,7 @@ async fn a_run_proposes_three_and_a_person_has_two_of_them_done() {
     drop(copilot);
 
     // The draft that the run made itself is activity; a person has looked, and renews it.
-    let ann = Person::new("ann", Rights::All);
+    let ann = ann();
     let applier = world.applier();
     let picked = Picked::some(["temp_1", "temp_3"]).editing("temp_1", "title", json!("Call back today"));
     let stale = applier.apply("night-1", &picked, &ann).await.unwrap_err();
@@ -395,4 +402,57 @@ async fn capturing_changes_no_byte_of_what_is_sent_first() {
     }
     assert_eq!(first[0], first[1]);
     assert_eq!(first[1], first[2]);
+}
+
+fn ann() -> Person {
+    Person::new("ann", Rights::All)
+}
+
+/// A person answers after a restart, one question after the other, with a change; the other question is answered too late.
+#[tokio::test(start_paused = true)]
+async fn questions_have_cards_that_survive_the_process() {
+    let mut world = World::new();
+    let scenario = Scenario::new().turn(
+        Turn::new()
+            .call("create_task", json!({ "title": "Call back" }))
+            .call("reply", json!({ "thread": "th-7", "body": "We call.", "send": true })),
+    );
+    let (copilot, _) = world.open(scenario, Autonomy::default()).await;
+    let turned = copilot.say(says("Work.")).await.unwrap();
+    assert!(matches!(turned.outcome, Outcome::Suspended { .. }), "{:?}", turned.outcome);
+    let before = copilot.approvals().cards().unwrap();
+    assert_eq!(
+        before.iter().map(|card| card.digest.as_str()).collect::<Vec<_>>(),
+        [r#"Task: "Call back""#, "reply (thread: th-7, body: We call., send: true)"]
+    );
+    drop(copilot);
+
+    let (copilot, _) = world.open(Scenario::new(), Autonomy::default()).await;
+    assert_eq!(copilot.approvals().cards().unwrap(), before, "the same cards");
+    let edits = json!({ "title": "Call back today" }).as_object().unwrap().clone();
+    let answered =
+        copilot.decide([(before[0].call.clone(), Choice::Approve { edits })], &ann()).await.unwrap();
+    assert_eq!(answered.decided.open, [before[1].call.clone()]);
+    assert!(answered.turned.is_none(), "the run waits for the other answer");
+    assert_eq!(world.support.done(), Vec::<String>::new());
+    drop(copilot);
+
+    // The process ended again; a week later nobody has answered the other.
+    world.now.store(8 * 24 * 3600, std::sync::atomic::Ordering::SeqCst);
+    let (copilot, model) =
+        world.open(Scenario::new().turn(Turn::new().text("A task, no mail.")), Autonomy::default()).await;
+    let answered = copilot.expire().await.unwrap();
+    assert!(matches!(answered.turned.unwrap().outcome, Outcome::Completed));
+    assert_eq!(world.support.done(), ["task Call back today"]);
+    let said = results(&model.requests()[0]);
+    assert_eq!(said[0], "done");
+    assert!(said[1].starts_with("Refused without asking a person: nobody answered until "), "{}", said[1]);
+    let states: Vec<CardState> =
+        copilot.approvals().cards().unwrap().into_iter().map(|card| card.state).collect();
+    assert!(
+        matches!(&states[..], [CardState::Approved { by: Some(by), amended: Some(_) }, CardState::Expired] if by == "ann"),
+        "{states:?}"
+    );
+    let trail = trail(&*world.records).await.unwrap();
+    assert_eq!(trail.iter().map(|entry| entry.trace.by.as_str()).collect::<Vec<_>>(), ["ann", "nobody"]);
 }

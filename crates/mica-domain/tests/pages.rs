@@ -56,28 +56,40 @@ const PAGES: [Option<&str>; 4] = [None, Some("ticket"), Some("list"), Some("unkn
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// Promise 4 with pages: within an epoch each request is a byte prefix of the next, the same page gives the same bytes
-    /// again, and each change is told with its reason, and nothing else is.
+    /// Promise 4 with pages: within an epoch each request is a byte prefix of the next, also when the process ended in
+    /// between; the same page gives the same bytes again, and each change is told with its reason, and nothing else is.
     #[test]
-    fn promise_4_within_an_epoch_the_window_only_grows(pages in prop::collection::vec(0..PAGES.len(), 1..7)) {
+    fn promise_4_within_an_epoch_the_window_only_grows(
+        steps in prop::collection::vec((0..PAGES.len(), prop::bool::weighted(0.3)), 1..7)
+    ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         for dialect in Dialect::ALL {
-            runtime.block_on(walk(dialect, &pages));
+            runtime.block_on(walk(dialect, &steps));
         }
     }
 }
 
-async fn walk(dialect: Dialect, pages: &[usize]) {
+/// Says something on each page; before some of them the process ends and the session is opened again.
+async fn walk(dialect: Dialect, steps: &[(usize, bool)]) {
     let transport = ScriptedTransport::new(looking());
     let told = Arc::new(Told::default());
-    let mut setup = remote(dialect, &transport);
-    setup.listeners.push(Arc::clone(&told) as Arc<dyn Listener>);
-    let copilot = Copilot::open(setup).await.unwrap();
-    for page in pages {
+    let mut desk = Desk::default();
+    let mut copilot: Option<Copilot> = None;
+    let pages: Vec<usize> = steps.iter().map(|(page, _)| *page).collect();
+    for (page, restarts) in steps {
+        if copilot.is_none() || *restarts {
+            drop(copilot.take());
+            let mut setup = remote(dialect, &transport);
+            setup.listeners.push(Arc::clone(&told) as Arc<dyn Listener>);
+            let opened = Copilot::open(setup.in_session(desk.session())).await.unwrap();
+            desk.path = opened.path();
+            copilot = Some(opened);
+        }
         let surroundings = Surroundings { page: PAGES[*page].map(str::to_owned), ..Surroundings::default() };
         let said = Said { surroundings: Some(surroundings), ..says("Look around.") };
-        assert_eq!(copilot.say(said).await.unwrap().text, "Seen. [look]");
+        assert_eq!(copilot.as_ref().unwrap().say(said).await.unwrap().text, "Seen. [look]");
     }
+    let (copilot, pages) = (copilot.unwrap(), pages.as_slice());
     let bodies: Vec<_> = transport.script().captured().into_iter().map(|captured| captured.body).collect();
     assert_eq!(bodies.len(), 2 * pages.len());
     let mut first_on: [Option<String>; PAGES.len()] = Default::default();

@@ -47,7 +47,10 @@ async fn an_item_is_added_shown_and_removed() {
     let turned = copilot.say(said).await.unwrap();
     assert!(matches!(turned.outcome, Outcome::Completed));
     let shown = copilot.shown().await.unwrap();
-    assert_eq!(shown.last().unwrap().shown.as_text(), "Here it is:\n\n1. Water the plants");
+    assert_eq!(
+        shown.last().unwrap().shown.as_text(),
+        "Here it is:\n\nitem-list\n  1. Water the plants (todo-1)\n"
+    );
     let system = model.requests()[0].system.clone();
     assert!(
         system[0].starts_with("You keep a list of things to do. Be brief.\n\nAsk nothing before todo_remove")

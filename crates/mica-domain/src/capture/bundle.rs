@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::action::{Action, Status};
 use crate::approvals::Trace;
@@ -119,6 +120,14 @@ impl Bundle {
     /// An action.
     pub fn action(&self, id: &str) -> Option<&Action> {
         self.actions.iter().find(|action| action.id == id)
+    }
+
+    /// What the ids of its actions turned out to be: for whoever showed them before.
+    pub fn became(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.actions.iter().filter_map(|action| match &action.status {
+            Status::Done { made: Some(made), .. } => Some((action.id.as_str(), made)),
+            _ => None,
+        })
     }
 
     /// Whether actions that were picked are still to be done.
