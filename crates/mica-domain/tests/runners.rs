@@ -677,3 +677,20 @@ async fn a_session_is_open_once() {
     drop(less);
     assert!(sessions.close("chat").await);
 }
+
+/// Sessions that nobody uses are closed, the oldest first, and opened again as they were.
+#[tokio::test]
+async fn sessions_that_nobody_uses_are_closed() {
+    let world = World::new();
+    let process = world.process([text("One."), text("Two."), text("Three."), text("Again.")]);
+    let sessions = process.sessions.clone().keeping(2);
+    for session in ["a", "b", "c"] {
+        chat(&sessions, &opens(session), says("Hello.")).await.unwrap();
+    }
+    let files = Sessions::new(world.folder.path(), noon);
+    let open: Vec<bool> =
+        ["a", "b", "c"].iter().map(|session| files.is_open(&world.files.lock().unwrap()[*session])).collect();
+    assert_eq!(open, [false, true, true]);
+    chat(&sessions, &opens("a"), says("Me again.")).await.unwrap();
+    assert_eq!(process.asked(), ["user: Hello.", "model: One.", "user: Me again."]);
+}

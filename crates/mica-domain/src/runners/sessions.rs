@@ -1,11 +1,11 @@
 //! Sessions at work: each is open once, whoever wants it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::Listener;
-use tokio::sync::Mutex;
 
 use crate::copilot::{Copilot, Setup, Watch};
 use crate::runners::opening::{Conversation, Extras, OpenError, Opening, Opens};
@@ -27,9 +27,13 @@ pub trait Making: Send + Sync {
 pub struct OpenSessions {
     making: Arc<dyn Making>,
     waker: Option<Waker>,
-    live: Arc<Mutex<BTreeMap<String, Live>>>,
+    slots: Arc<Mutex<BTreeMap<String, Arc<Slot>>>>,
+    wanted: Arc<AtomicU64>,
     most: usize,
 }
+
+/// The place of one session. Whoever holds it opens or closes the session: others wait for that one, and nobody for another.
+type Slot = tokio::sync::Mutex<Option<Live>>;
 
 struct Live {
     copilot: Arc<Copilot>,
@@ -41,7 +45,7 @@ struct Live {
 impl OpenSessions {
     /// No session is at work yet.
     pub fn new(making: Arc<dyn Making>) -> Self {
-        Self { making, waker: None, live: Arc::default(), most: 64 }
+        Self { making, waker: None, slots: Arc::default(), wanted: Arc::default(), most: 64 }
     }
 
     /// Wakes whoever watches when one of them begins background work, and whenever a run in one of them ends.
@@ -68,14 +72,17 @@ impl OpenSessions {
 
     /// Closes a session, if nobody uses it. Answers whether it is closed.
     pub async fn close(&self, session: &str) -> bool {
-        let mut live = self.live.lock().await;
-        match live.get(session) {
-            Some(one) if !is_idle(one).await => false,
-            _ => {
-                live.remove(session);
-                true
-            }
+        let slot = self.slots().get(session).cloned();
+        let Some(slot) = slot else { return true };
+        let mut live = slot.lock().await;
+        let busy = match &*live {
+            Some(one) => !is_idle(one).await,
+            None => false,
+        };
+        if !busy {
+            *live = None;
         }
+        !busy
     }
 
     async fn with(
@@ -84,21 +91,36 @@ impl OpenSessions {
         opens: Option<&Opens>,
         extras: Extras,
     ) -> Result<Arc<Copilot>, OpenError> {
-        let mut live = self.live.lock().await;
-        let wanted = live.values().map(|one| one.wanted).max().unwrap_or(0) + 1;
-        if let Some(one) = live.get_mut(session) {
-            // One who may do something else, or brings something along, gets it only if nobody is at it.
-            let same = extras.is_empty() && (opens.is_none() || one.opens.as_ref() == opens);
-            if same {
-                one.wanted = wanted;
-                return Ok(Arc::clone(&one.copilot));
+        let wanted = self.wanted.fetch_add(1, Ordering::SeqCst);
+        let slot = Arc::clone(self.slots().entry(session.to_owned()).or_default());
+        let copilot = {
+            let mut live = slot.lock().await;
+            if let Some(one) = &mut *live {
+                // One who may do something else, or brings something along, gets it only if nobody is at it.
+                if extras.is_empty() && (opens.is_none() || one.opens.as_ref() == opens) {
+                    one.wanted = wanted;
+                    return Ok(Arc::clone(&one.copilot));
+                }
+                if !is_idle(one).await {
+                    let problem = "it is open for somebody else".to_owned();
+                    return Err(OpenError::Failed { session: session.to_owned(), problem });
+                }
             }
-            if !is_idle(one).await {
-                let problem = "it is open for somebody else".to_owned();
-                return Err(OpenError::Failed { session: session.to_owned(), problem });
-            }
-            live.remove(session);
-        }
+            *live = None;
+            let copilot = Arc::new(self.opened(session, opens, extras).await?);
+            *live = Some(Live { copilot: Arc::clone(&copilot), opens: opens.cloned(), wanted });
+            copilot
+        };
+        self.shrink().await;
+        Ok(copilot)
+    }
+
+    async fn opened(
+        &self,
+        session: &str,
+        opens: Option<&Opens>,
+        extras: Extras,
+    ) -> Result<Copilot, OpenError> {
         let mut setup = self.making.setup(session, opens).await?;
         if let Some(opens) = opens {
             setup.profile = opens.profile;
@@ -110,33 +132,48 @@ impl OpenSessions {
         setup.watch = Some(Watch { session: session.to_owned(), waker: waker.clone() });
         setup.listeners.push(Arc::new(waker) as Arc<dyn Listener>);
         extras.into_setup(&mut setup);
-        let copilot = Copilot::open(setup)
+        Copilot::open(setup)
             .await
-            .map_err(|error| OpenError::Failed { session: session.to_owned(), problem: error.to_string() })?;
-        let copilot = Arc::new(copilot);
-        let one = Live { copilot: Arc::clone(&copilot), opens: opens.cloned(), wanted };
-        live.insert(session.to_owned(), one);
-        self.shrink(&mut live).await;
-        Ok(copilot)
+            .map_err(|error| OpenError::Failed { session: session.to_owned(), problem: error.to_string() })
     }
 
-    /// Closes what nobody uses, until there are no more than may be.
-    async fn shrink(&self, live: &mut BTreeMap<String, Live>) {
-        let mut by_age: Vec<(u64, String)> =
-            live.iter().map(|(key, one)| (one.wanted, key.clone())).collect();
-        by_age.sort();
-        for (_, session) in by_age {
-            if live.len() <= self.most {
-                return;
+    /// Closes what nobody uses, until there are no more than may be. One that is being opened is left alone.
+    async fn shrink(&self) {
+        let slots: Vec<(String, Arc<Slot>)> =
+            self.slots().iter().map(|(session, slot)| (session.clone(), Arc::clone(slot))).collect();
+        let mut open = Vec::new();
+        for (session, slot) in &slots {
+            if let Ok(live) = slot.try_lock()
+                && let Some(one) = &*live
+            {
+                open.push((one.wanted, session, slot));
             }
-            let idle = match live.get(&session) {
+        }
+        let over = open.len().saturating_sub(self.most);
+        open.sort_by_key(|(wanted, ..)| *wanted);
+        let mut closed = 0;
+        for (_, _, slot) in open {
+            if closed >= over {
+                break;
+            }
+            let Ok(mut live) = slot.try_lock() else { continue };
+            let idle = match &*live {
                 Some(one) => is_idle(one).await,
                 None => false,
             };
             if idle {
-                live.remove(&session);
+                *live = None;
+                closed += 1;
             }
         }
+        drop(slots);
+        // Places that nobody has a hold of, and in which nothing is open.
+        let is_empty = |slot: &Arc<Slot>| slot.try_lock().is_ok_and(|live| live.is_none());
+        self.slots().retain(|_, slot| Arc::strong_count(slot) > 1 || !is_empty(slot));
+    }
+
+    fn slots(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -70,6 +70,9 @@ impl ThreadSetup {
     }
 }
 
+/// Messages that were given up which are remembered of a thread.
+const GIVEN_UP: usize = 50;
+
 /// What came of looking at a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attended {
@@ -340,6 +343,8 @@ impl ThreadAgent {
             if given_up {
                 position.heard = Some(answering.message.clone());
                 position.given_up.push(answering.message.clone());
+                let old = position.given_up.len().saturating_sub(GIVEN_UP);
+                position.given_up.drain(..old);
                 position.answering = None;
             } else {
                 position.answering = Some(answering.clone());

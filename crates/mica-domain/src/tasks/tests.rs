@@ -376,3 +376,37 @@ async fn what_cannot_be_watched_is_said_with_the_result() {
         assert_eq!(output.content.get(1), expected.as_ref());
     }
 }
+
+/// The model cannot be reached: what was told is not told again, and answered when it can.
+#[tokio::test]
+async fn a_run_that_failed_is_gone_on_with() {
+    use crate::runners::fake::completed;
+    use mica_agent::{Outcome, RunError};
+    let mut stage = Stage::new().await;
+    stage.jobs.set("j1", done("12"));
+    let works = stage.fake.answers.clone();
+    stage.fake = stage.fake.clone().answering(|_| crate::runners::Turned {
+        outcome: Outcome::Failed { error: RunError::Record { message: "down".to_owned() } },
+        ..completed("")
+    });
+    let watch = stage.tick(0).await;
+    assert_eq!((watch.failures, watch.next), (1, after(2)));
+    assert_eq!(watch.problem.as_deref(), Some("the run that it began failed"));
+    let failing = std::mem::replace(&mut stage.fake.answers, works);
+    stage.tick(2).await;
+    assert_eq!(stage.told(), [NOTICE, "assistant: ok 1"]);
+
+    // When it never can, it is left at that, and said so on record.
+    let mut stage = Stage::new().await;
+    stage.jobs.set("j1", done("12"));
+    stage.fake.answers = failing;
+    for seconds in [0, 2, 6, 14, 30] {
+        stage.tick(seconds).await;
+    }
+    assert_eq!(stage.told(), [NOTICE]);
+    let watch = stage.watch().await;
+    assert!(
+        matches!(&watch.state, WatchState::Delivered { outcome, .. } if outcome == "failed"),
+        "{watch:?}"
+    );
+}

@@ -33,6 +33,9 @@ pub struct Watch {
     /// How often it was looked at.
     #[serde(default)]
     pub looks: u32,
+    /// How often the run that it began failed.
+    #[serde(default)]
+    pub failures: u32,
     /// It has ended, and the session is not free to hear of it.
     #[serde(default)]
     pub ready: bool,
@@ -136,6 +139,7 @@ impl Watches {
             state: WatchState::Watching,
             next: now,
             looks: 0,
+            failures: 0,
             ready: false,
             problem: None,
         };

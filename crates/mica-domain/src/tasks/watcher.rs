@@ -31,6 +31,8 @@ pub struct WatcherLimits {
     pub unfree: Duration,
     /// How long somebody who is about to tell a session is waited for before they are taken for dead.
     pub claim: Duration,
+    /// How often the run that it begins may fail before it is left at that.
+    pub tries: u32,
     /// Sessions that are told at the same time.
     pub at_once: usize,
 }
@@ -42,10 +44,14 @@ impl Default for WatcherLimits {
             longest: Duration::from_secs(60),
             unfree: Duration::from_secs(5),
             claim: Duration::from_secs(60),
+            tries: 3,
             at_once: 4,
         }
     }
 }
+
+/// The name of an outcome that is tried again.
+const FAILED: &str = "failed";
 
 /// Wakes a watcher: something new is to be watched, or a session has become free.
 ///
@@ -289,6 +295,11 @@ impl Inner {
         watch.state = WatchState::Claimed { by: self.name.clone(), until: claim, notice: notice.clone() };
         let version = self.watches.put(&watch, Some(version)).await?;
         match told(&*session, &watch, notice, claimed).await {
+            // It is in the session, and nobody answered: the next try goes on from there.
+            Ok((_, outcome)) if outcome == FAILED && watch.failures + 1 < self.limits.tries => {
+                watch.failures += 1;
+                self.put_off(watch, version, now, Some("the run that it began failed".to_owned())).await
+            }
             Ok((notice, outcome)) => {
                 let at = (self.clock)();
                 (watch.ready, watch.problem) = (true, None);

@@ -170,6 +170,10 @@ impl Dispatcher {
         } else if happened.invoker.is_none() {
             return Err(wrong("it has no invoker: whose rights would the agent have?".to_owned()));
         }
+        let says = happened.words.as_ref().is_some_and(|words| !words.text.trim().is_empty());
+        if matches!(happened.what, What::DirectMessage { .. }) && !says {
+            return Err(wrong("a direct message has words".to_owned()));
+        }
         let now = (inner.clock)();
         let mut fires = Vec::new();
         for trigger in set.all().iter().filter(|trigger| trigger.enabled && meant(trigger, happened)) {

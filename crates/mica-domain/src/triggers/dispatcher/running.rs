@@ -172,6 +172,10 @@ impl Inner {
             }
         };
         match turned {
+            // Nothing is done twice when it goes on, so it may be tried again.
+            Ok(Turned { outcome: Outcome::Failed { error }, .. }) if fire.tries < self.limits.tries => {
+                Tried::Failed(error.to_string())
+            }
             Ok(turned) => {
                 let bundle = session.captured().await.map(|bundle| bundle.id().to_owned());
                 Tried::Ended(turned, bundle)

@@ -262,6 +262,8 @@ async fn who_causes_it_lends_their_rights() {
     );
     let gone = Happened { invoker: Some("bo".to_owned()), id: "n3".to_owned(), ..mention };
     dispatcher.happened(&gone).await.unwrap();
+    let silent = Happened { words: None, ..written("d0", Some("ann")) };
+    assert_eq!(dispatcher.happened(&silent).await.unwrap_err().to_string(), "d0: a direct message has words");
     dispatcher.happened(&written("d1", Some("ann"))).await.unwrap();
     dispatcher.happened(&written("d2", Some("ann"))).await.unwrap();
     dispatcher.tick(at(now)).await.unwrap();

@@ -93,3 +93,33 @@ fn what_is_wrong_is_said() {
     );
     assert!(problem("", "UTC").starts_with("cron \"\": five fields"));
 }
+
+/// Every hour of the day, in places whose clocks change at all kinds of times: once on each day around such a change.
+#[test]
+fn once_a_day_is_once_a_day() {
+    let zones = [
+        "Europe/Berlin",
+        "America/New_York",
+        "America/Santiago",
+        "Australia/Lord_Howe",
+        "Africa/Cairo",
+        "Atlantic/Azores",
+        "Asia/Beirut",
+    ];
+    for name in zones {
+        let zone = TimeZone::get(name).unwrap();
+        let changes: Vec<_> = zone.following("2026-01-01T00:00:00Z".parse().unwrap()).take(2).collect();
+        for change in changes {
+            let day = change.timestamp().to_zoned(zone.clone()).date();
+            let days = [day.yesterday().unwrap(), day, day.tomorrow().unwrap()];
+            let first = zone.to_timestamp(days[0].at(0, 0, 0, 0)).unwrap();
+            for (hour, minute) in (0..24).flat_map(|hour| [(hour, 0), (hour, 30)]) {
+                let schedule = Schedule::new(&format!("{minute} {hour} * * *"), name).unwrap();
+                let before = first.checked_sub(SignedDuration::from_secs(1)).unwrap();
+                let times = std::iter::successors(schedule.next(before), |at| schedule.next(*at));
+                let on: Vec<_> = times.take(3).map(|at| at.to_zoned(zone.clone()).date()).collect();
+                assert_eq!(on, days, "{hour}:{minute} {name}");
+            }
+        }
+    }
+}
