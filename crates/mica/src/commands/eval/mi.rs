@@ -127,7 +127,7 @@ impl Playing {
     #[allow(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
     async fn mica(&self, arguments: &[String]) -> Result<Ran, StageError> {
         let mut variables = BTreeMap::from([("MICA_HOME".to_owned(), self.home.display().to_string())]);
-        if let Some(path) = std::env::var("PATH").ok() {
+        if let Ok(path) = std::env::var("PATH") {
             variables.insert("PATH".to_owned(), path);
         }
         let boundary = Boundary::open(variables, &std::env::temp_dir());
