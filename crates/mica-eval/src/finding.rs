@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::case::Case;
+use crate::case::{Case, ModelKind, digest};
 use crate::error::EvalError;
 
 /// Reads the cases in files and below folders, by name. Files below folders count when they end in `.toml`; those in
@@ -38,6 +38,9 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Case>, Vec<EvalError>> {
         match read {
             // Two folders may have cases of one name, and a report needs to tell them apart.
             Ok(mut case) => {
+                if let Some(scenario) = scenario(&case) {
+                    case.digest = digest(format!("{}{scenario}", case.digest).as_bytes());
+                }
                 if cases.iter().any(|other| other.name == case.name) {
                     case.name = path.with_extension("").display().to_string();
                 }
@@ -47,6 +50,12 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Case>, Vec<EvalError>> {
         }
     }
     if errors.is_empty() { Ok(cases) } else { Err(errors) }
+}
+
+/// The scenario that a case plays: it is as much a part of it as turns are. A recording is not: it is what a model said.
+fn scenario(case: &Case) -> Option<String> {
+    let file = case.file.model.file.as_ref().filter(|_| case.file.model.kind == ModelKind::Scenario)?;
+    std::fs::read_to_string(case.beside().join(file)).ok()
 }
 
 fn below(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(), EvalError> {

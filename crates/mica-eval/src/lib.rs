@@ -3,8 +3,35 @@
 //! It must not know: any particular product. What is put to the test is handed in as a [`Product`].
 //!
 //! Its nouns: a [`Case`] is a file that says what happens and what must come of it; a [`Product`] opens a [`Stage`] for it,
-//! put together as in production with another model, clock and stand-ins for tools. The whole format is in
-//! `docs/evals.md`.
+//! put together as in production with another model, clock and stand-ins for tools; a [`Runner`] plays cases and makes a
+//! [`Report`], and [`compare()`] says what changed between two. A product with a domain implements [`World`] and is given
+//! the rest by [`CopilotStage`].
+//!
+//! ```
+//! use mica_eval::Case;
+//! use std::path::Path;
+//!
+//! let case = Case::parse(
+//!     "greets",
+//!     Path::new("greets.toml"),
+//!     r#"
+//!     about = "It greets back."
+//!     product = "desk"
+//!
+//!     [[step]]
+//!     say = "Hello"
+//!     turn = [{ sees = "Hello", says = "Good morning." }]
+//!     expect = { text = { has = "morning" } }
+//!     "#,
+//! )?;
+//! assert_eq!(case.file.step.len(), 1);
+//!
+//! let wrong = Case::parse("w", Path::new("w.toml"), "abuot = 'x'").unwrap_err();
+//! assert!(wrong.to_string().starts_with("w.toml:1: unknown key `abuot`; did you mean `about`?"));
+//! # Ok::<(), mica_eval::EvalError>(())
+//! ```
+//!
+//! The whole format is in `docs/evals.md`.
 
 pub mod case;
 pub mod cassette;

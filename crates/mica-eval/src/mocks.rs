@@ -49,6 +49,11 @@ impl Mocks {
         Self(Some(Arc::new(Inner { parts: parts.to_vec(), unmatched, state: Mutex::new(state) })))
     }
 
+    /// Whether there are none: tools run as they are.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// The tool with its stand-ins. What the model sees of it stays the same, byte for byte.
     pub fn over(&self, tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
         match &self.0 {

@@ -130,6 +130,15 @@ mod tests {
         assert_eq!(found, expect, "{text}");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_sent_is_read(text in "(CALL |[a-z{}\":,\\\\ \n]|é){0,60}") {
+            for order in orders("CALL", &text) {
+                proptest::prop_assert!(text.is_char_boundary(order.at) && order.args.is_object());
+            }
+        }
+    }
+
     #[test]
     fn orders_are_found_wherever_they_stand() {
         check("Dear all,\nCALL send {\"to\": \"x\"} thanks", &[("send", json!({ "to": "x" }))]);

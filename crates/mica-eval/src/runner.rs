@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::case::{Case, ModelKind, digest};
 use crate::cassette::FOLDER;
 use crate::journal::Journal;
-use crate::models::{Live, Making};
+use crate::models::{Live, Making, Tape};
 use crate::playing::Playing;
 use crate::product::{Product, StageError};
 use crate::report::{CaseReport, Report, Status};
@@ -146,8 +146,7 @@ impl Runner {
         let played = playing.play(report).await;
         playing.close(report).await;
         // What did not fit is the reason for whatever came of it.
-        let problems =
-            made.tape.problems().into_iter().chain(judge_tape.iter().flat_map(|tape| tape.problems()));
+        let problems = made.tape.problems().into_iter().chain(judge_tape.iter().flat_map(Tape::problems));
         if let Some(problem) = problems.into_iter().next() {
             return Err(StageError::new(format!("the cassette does not fit: {problem}")));
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use mica_agent::nearest::nearest;
+use mica_agent::nearest::{distance, nearest};
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
 /// A point in time: a date and time of TOML, or text.
@@ -64,7 +64,10 @@ fn meant(message: &str) -> String {
     };
     let known: Vec<&str> = parts.collect();
     let what = if message.starts_with("unknown field") { "key" } else { "value" };
+    // Two letters that changed places are two changes, which is too far for the general rule.
+    let swapped = || known.iter().copied().find(|name| name.len() > 3 && distance(written, name) <= 2);
     let hint = nearest(written, known.iter().copied())
+        .or_else(swapped)
         .map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
     format!("unknown {what} `{written}`{hint} (known: {})", known.join(", "))
 }

@@ -51,6 +51,9 @@ impl Product for Mi {
     async fn open(&self, opening: Opening) -> Result<Box<dyn Stage>, StageError> {
         let setup: Setup = serde_json::from_value(Value::Object(opening.setup))
             .map_err(|error| StageError::new(format!("setup: {error}")))?;
+        if !opening.mocks.is_empty() {
+            return Err(StageError::new("nothing can stand in for tools here: the program itself runs them"));
+        }
         let Some(scenario) = opening.model.scenario() else {
             return Err(StageError::new("this product plays scripted models only"));
         };
@@ -124,7 +127,7 @@ impl Playing {
     #[allow(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
     async fn mica(&self, arguments: &[String]) -> Result<Ran, StageError> {
         let mut variables = BTreeMap::from([("MICA_HOME".to_owned(), self.home.display().to_string())]);
-        if let Some(path) = std::env::var("PATH").ok() {
+        if let Ok(path) = std::env::var("PATH") {
             variables.insert("PATH".to_owned(), path);
         }
         let boundary = Boundary::open(variables, &std::env::temp_dir());
@@ -157,6 +160,10 @@ impl Stage for Playing {
         let text = format!("{text}\n{}", ran.err);
         let ended = ended(ran.code, &ran.err);
         Ok(Came { ended, text, cards: Vec::new(), ran: calls, tried, asks, usage, notices })
+    }
+
+    async fn advanced(&mut self) -> Result<Option<Came>, StageError> {
+        Err(StageError::new("time cannot be moved here: the program has its own clock"))
     }
 
     async fn event(&mut self, name: &str, args: &Map<String, Value>) -> Result<Happened, StageError> {
