@@ -16,7 +16,7 @@ const guardrails: ExtensionFactory = (api) => {
     const danger = DANGERS.find(([pattern]) => pattern.test(words));
     if (!danger) return;
     const [, does] = danger;
-    if (await ctx.ui.confirm(`${event.toolName} ${does}. Run it?`, words)) return;
+    if (await ctx.ui.confirm(`${event.toolName} ${does}. Run it?\n${words}`)) return;
     return { block: true, reason: `nobody agreed to it, and it ${does}` };
   });
 

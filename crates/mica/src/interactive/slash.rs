@@ -1,5 +1,7 @@
 //! What a person types with a slash: looks at the run and its session, and changes where the conversation stands.
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Parser as _;
 use mica_agent::nearest::nearest;
@@ -173,7 +175,7 @@ pub fn misplaced(work: &Work, line: &str) -> Option<String> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_:?".contains(letter);
     let looks_so =
         name.starts_with(|letter: char| letter.is_ascii_alphabetic()) && name.chars().all(is_letter);
-    if !looks_so {
+    if !looks_so || Path::new("/").join(name).exists() {
         return None;
     }
     let theirs = work.extensions().commands();

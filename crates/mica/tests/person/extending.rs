@@ -234,10 +234,8 @@ async fn extensions_hear_that_a_person_went_elsewhere_or_made_another_session() 
     begins_anew(&mut person);
     person.sees("started by startup");
     person.sees("edit> ");
-    person.types("first\r");
+    person.types("a first question\r");
     person.sees("One.");
-    person.sees("edit> ");
-    person.types("/label last good\r");
     person.sees("edit> ");
     person.types("/fork\r");
     person.sees("forked true");
@@ -245,11 +243,9 @@ async fn extensions_hear_that_a_person_went_elsewhere_or_made_another_session() 
     person.sees("edit> ");
     person.types("/tree\r");
     let tree = person.sees("edit> ");
-    let entry = tree.lines().find(|line| line.contains("first")).unwrap();
-    let entry = entry
-        .split_whitespace()
-        .find(|word| word.len() >= 4 && word.chars().all(|c| c.is_ascii_alphanumeric()));
-    person.types(&format!("/goto {}\r", entry.unwrap()));
+    let entry = tree.lines().find(|line| line.contains("a first question")).unwrap();
+    let entry = entry.split_whitespace().find(|word| word.len() == 8).unwrap();
+    person.types(&format!("/goto {entry}\r"));
     person.sees("what should be remembered");
     person.types("\r");
     person.sees("started by goto");
