@@ -63,6 +63,7 @@ async fn an_example_for_another_agent_runs_as_it_stands() {
 /// An extension that somebody else wrote for agents of this kind, with nothing changed: `MICA_EXTENSION_SAMPLE` names its
 /// file, or a document whose last block of TypeScript with a default export it is. It asks before `rm -rf /`, and logs `OK`.
 #[tokio::test(flavor = "multi_thread")]
+#[allow(clippy::disallowed_methods, reason = "where a sample is, is known outside")]
 async fn an_extension_of_somebody_else_runs_as_it_stands() {
     let Some(path) = std::env::var_os("MICA_EXTENSION_SAMPLE") else {
         println!("skipped: MICA_EXTENSION_SAMPLE is not set");

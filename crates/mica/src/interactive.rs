@@ -279,7 +279,7 @@ async fn listen(
             came = terminal.typed() => {
                 match (came, open.take()) {
                     (Some(Input::Cleared), None) => open = next.pop_front().map(|pending| pending.begin(printer)),
-                    (Some(Input::Cleared), answering) => open = answering,
+                    (Some(Input::Cleared | Input::Key(_)), answering) => open = answering,
                     (Some(Input::Line(line)), Some(asked)) => {
                         open = asked.answered(&line, printer);
                         if open.is_none() {
@@ -297,8 +297,7 @@ async fn listen(
                         Some(_) => typed.push_back(line),
                         None => hearing = Some(hears(work, line)),
                     },
-                    (Some(Input::Line(_) | Input::Key(_)), None) => {}
-                    (Some(Input::Key(_)), answering) => open = answering,
+                    (Some(Input::Line(_)), None) => {}
                     (Some(Input::Interrupt | Input::End) | None, answering) => {
                         stopped.extend(of_others(answering, std::mem::take(&mut next)));
                         if let Some(said) = stop(work) {

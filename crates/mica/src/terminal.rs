@@ -150,9 +150,8 @@ impl Terminal {
             match self.told.recv().await {
                 None => return,
                 // It was meant for the run that has ended.
-                Some(Told::Input(Input::Interrupt | Input::Cleared)) => {}
+                Some(Told::Input(Input::Interrupt | Input::Cleared) | Told::Key(..)) => {}
                 Some(Told::Input(input)) => self.ahead.push_back(input),
-                Some(Told::Key(..)) => {}
                 Some(Told::Still(rest)) => return self.draft(&rest),
             }
         }

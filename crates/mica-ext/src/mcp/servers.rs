@@ -344,7 +344,7 @@ impl Servers {
         self.answers();
         // What takes longer goes on, and is told when it is there.
         let starting = futures::future::join_all(
-            self.iter().filter(|server| server.known().is_none()).map(|server| server.link()),
+            self.iter().filter(|server| server.known().is_none()).map(Server::link),
         );
         let _ = tokio::time::timeout(self.inner.patience, starting).await;
         self.sync();

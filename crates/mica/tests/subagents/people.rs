@@ -151,8 +151,9 @@ async fn hooks_about_tools_see_calls_of_subagents_and_skills_are_theirs_too() {
     );
     let requests: Vec<serde_json::Value> =
         stage.server.captured().iter().map(|one| one.json.clone()).collect();
-    let theirs = requests.iter().filter(|request| request["messages"].to_string().contains("write the file"));
-    let last = theirs.filter(|request| results(request).len() == 2).last().unwrap().clone();
+    let mut theirs =
+        requests.iter().filter(|request| request["messages"].to_string().contains("write the file"));
+    let last = theirs.rfind(|request| results(request).len() == 2).unwrap().clone();
     assert!(results(&last)[0].contains("High water comes twice."), "{last}");
     assert!(last["messages"].to_string().contains("tides: About tides."), "{last}");
 }
