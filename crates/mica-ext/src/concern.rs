@@ -159,10 +159,15 @@ impl CompactTrigger {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Moment {
-    /// A session begins: `startup`, `resume` or `reload`. A program has one session: what is forked begins elsewhere.
+    /// A session begins or stands elsewhere: `startup`, `resume`, `reload`, or `goto` when a person went to another branch.
     SessionStart {
         /// Which of them.
         reason: &'static str,
+    },
+    /// A new session was made of what was said until somewhere. This one goes on: the new one begins when it is opened.
+    SessionFork {
+        /// The id of the new one.
+        session: String,
     },
     /// The program goes, or extensions are loaded anew.
     SessionShutdown {
@@ -277,8 +282,9 @@ pub enum Moment {
 
 impl Moment {
     /// The kinds, by the names that scripts use.
-    pub const KINDS: [&str; 19] = [
+    pub const KINDS: [&str; 20] = [
         "session_start",
+        "session_fork",
         "session_shutdown",
         "agent_start",
         "agent_end",
@@ -303,6 +309,7 @@ impl Moment {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::SessionStart { .. } => "session_start",
+            Self::SessionFork { .. } => "session_fork",
             Self::SessionShutdown { .. } => "session_shutdown",
             Self::AgentStart => "agent_start",
             Self::AgentEnd { .. } => "agent_end",

@@ -57,13 +57,32 @@ fn example() -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_example_for_another_agent_runs_as_it_stands() {
-    let code = example();
+    guards(&example(), |line| line.ends_with(" worked")).await;
+}
+
+/// An extension that somebody else wrote for agents of this kind, with nothing changed: `MICA_EXTENSION_SAMPLE` names its
+/// file, or a document whose last block of TypeScript with a default export it is. It asks before `rm -rf /`, and logs `OK`.
+#[tokio::test(flavor = "multi_thread")]
+#[allow(clippy::disallowed_methods, reason = "where a sample is, is known outside")]
+async fn an_extension_of_somebody_else_runs_as_it_stands() {
+    let Some(path) = std::env::var_os("MICA_EXTENSION_SAMPLE") else {
+        println!("skipped: MICA_EXTENSION_SAMPLE is not set");
+        return;
+    };
+    let text = std::fs::read_to_string(path).unwrap();
+    let blocks = text.split("```typescript\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let code = blocks.filter(|code| code.contains("export default")).last().unwrap_or(&text);
+    guards(code, |line| line.ends_with(": OK")).await;
+}
+
+/// That a person is asked before the root is wiped, that their word counts, and that what ran is logged so.
+async fn guards(code: &str, worked: impl Fn(&str) -> bool) {
     for (stage, runs) in [
         (Stage::with_person([json!(true)]), true),
         (Stage::with_person([json!(false)]), false),
         (Stage::new(), false),
     ] {
-        let extensions = only(&stage, &code).await;
+        let extensions = only(&stage, code).await;
         let calls: [(&str, Value); 3] = [
             ("echo", json!({ "command": "rm -rf /" })),
             ("echo", json!({ "command": "ls" })),
@@ -80,7 +99,7 @@ async fn an_example_for_another_agent_runs_as_it_stands() {
         assert_eq!(ran.results[1..], ["{\"command\":\"ls\"}", "{\"fail\":true}"]);
         let there = usize::from(stage.answers.lock().unwrap().is_some());
         assert_eq!(stage.asked().len(), there, "asked once where somebody is there");
-        let ends: Vec<bool> = stage.log().iter().map(|line| line.ends_with(": OK")).collect();
+        let ends: Vec<bool> = stage.log().iter().map(|line| worked(line)).collect();
         assert_eq!(ends, if runs { vec![true, true, false] } else { vec![true, false] }, "{:?}", stage.log());
     }
 }

@@ -31,7 +31,7 @@ async fn both_eras_are_spoken() {
         let servers = stage.one(&[era]);
         let server = servers.get("s").unwrap();
         assert_eq!((server.standing(), server.known()), (Standing::Idle, None));
-        servers.begin().await;
+        servers.ready().await;
         let known = server.known().unwrap();
         assert_eq!(known.protocol, protocol);
         assert_eq!(known.instructions.as_deref(), Some("Say please."));
@@ -58,13 +58,13 @@ async fn what_was_seen_once_is_known_without_a_start() {
     let started = stage.folder.path().join("started");
     let words = ["first", &format!("started={}", started.display())];
     let first = stage.one(&words);
-    first.begin().await;
+    first.ready().await;
     first.close(WAIT).await;
     let starts = || std::fs::read_to_string(&started).unwrap().lines().count();
     assert_eq!(starts(), 1);
     // Another session of the same configuration.
     let second = stage.one(&words);
-    second.begin().await;
+    second.ready().await;
     assert!(second.now().iter().any(|tool| tool.spec().name == "mcp__s__echo"));
     assert_eq!((starts(), second.get("s").unwrap().standing()), (1, Standing::Idle));
     // It is started when one of its tools is needed.
@@ -80,7 +80,7 @@ async fn what_was_seen_once_is_known_without_a_start() {
 async fn a_server_that_dies_ends_its_calls_at_once_and_is_started_again() {
     let stage = Stage::new();
     let servers = stage.one(&["first"]);
-    servers.begin().await;
+    servers.ready().await;
     let waiting = call(&servers, "mcp__s__never", json!({}));
     let dying = call(&servers, "mcp__s__die", json!({}));
     let (waited, died) = tokio::join!(waiting, dying);
@@ -128,7 +128,7 @@ async fn a_server_that_cannot_begin_is_told_with_its_reason_and_left_alone_for_l
 async fn garbage_floods_and_endless_lines_are_survived() {
     let stage = Stage::new();
     let servers = stage.one(&["first", "banner"]);
-    servers.begin().await;
+    servers.ready().await;
     assert_eq!(call(&servers, "mcp__s__garbage", json!({})).await, Ok("after garbage".to_owned()));
     assert_eq!(call(&servers, "mcp__s__flood", json!({})).await, Ok("after the flood".to_owned()));
     let log = servers.get("s").unwrap().log().read().unwrap();
@@ -145,7 +145,7 @@ async fn garbage_floods_and_endless_lines_are_survived() {
 async fn a_call_has_a_deadline_that_progress_moves() {
     let stage = Stage::new();
     let servers = stage.servers(json!({ "s": Stage::entry(&["first"], json!({ "timeout": 0.3 })) }));
-    servers.begin().await;
+    servers.ready().await;
     // 800 ms of work, with news every 100 ms.
     assert_eq!(call(&servers, "mcp__s__progress", json!({})).await, Ok("done at last".to_owned()));
     let late = call(&servers, "mcp__s__never", json!({})).await;
@@ -161,7 +161,7 @@ async fn a_call_has_a_deadline_that_progress_moves() {
 async fn a_call_that_is_stopped_is_withdrawn() {
     let stage = Stage::new();
     let servers = stage.one(&["second"]);
-    servers.begin().await;
+    servers.ready().await;
     let cx = cx();
     let stopping = async {
         let (log, until) = (servers.get("s").unwrap().log(), Instant::now() + Duration::from_secs(60));
@@ -184,7 +184,7 @@ async fn the_person_is_asked_in_both_eras_and_nobody_declines() {
     for era in ["first", "second"] {
         let stage = Stage::with(Somebody { name: Some("Ann".to_owned()), ..Somebody::default() });
         let servers = stage.one(&[era]);
-        servers.begin().await;
+        servers.ready().await;
         let answer = call(&servers, "mcp__s__ask", json!({})).await.unwrap();
         let told: serde_json::Value =
             serde_json::from_str(answer.strip_prefix("the person: ").unwrap()).unwrap();
@@ -194,7 +194,7 @@ async fn the_person_is_asked_in_both_eras_and_nobody_declines() {
 
         let stage = Stage::new();
         let servers = stage.one(&[era]);
-        servers.begin().await;
+        servers.ready().await;
         let answer = call(&servers, "mcp__s__ask", json!({})).await;
         assert_eq!(answer, Ok("the person: {\"action\":\"decline\"}".to_owned()), "{era}");
         servers.close(WAIT).await;
@@ -208,7 +208,7 @@ async fn the_time_of_a_person_is_not_the_servers() {
         let mut stage = Stage::with(Somebody { name: Some("Ann".to_owned()), takes, ..Somebody::default() });
         stage.given.patience.longest_call = Duration::from_secs(1);
         let servers = stage.one(&[era]);
-        servers.begin().await;
+        servers.ready().await;
         let answer = call(&servers, "mcp__s__ask", json!({})).await.unwrap();
         assert!(answer.contains("Ann"), "{era}: {answer}");
         servers.close(WAIT).await;
@@ -231,7 +231,7 @@ async fn what_runs_unasked_is_asked_about_when_it_is_described_otherwise() {
     let stage = Stage::new();
     let entry = || json!({ "s": Stage::entry(&["first"], json!({ "autoApprove": ["echo", "change"] })) });
     let servers = stage.servers(entry());
-    servers.begin().await;
+    servers.ready().await;
     assert_eq!(judged(&servers, "mcp__s__echo").await, Verdict::Allow);
     assert_eq!(call(&servers, "mcp__s__change", json!({})).await, Ok("changed".to_owned()));
     let until = Instant::now() + Duration::from_secs(60);
@@ -253,7 +253,7 @@ async fn a_session_that_goes_on_is_sent_what_it_was_sent() {
     let stage = Stage::new();
     let words = ["first", "few"];
     let servers = stage.one(&words);
-    servers.begin().await;
+    servers.ready().await;
     servers.close(WAIT).await;
     let specs = |servers: &Servers| {
         let spec = |tool: &Arc<dyn Tool>| {
@@ -333,7 +333,7 @@ async fn a_server_is_told_where_the_project_is_and_given_what_was_written() {
     let stage = Stage::new();
     let servers =
         stage.servers(json!({ "s": Stage::entry(&["first"], json!({ "env": { "KEY": "value" } })) }));
-    servers.begin().await;
+    servers.ready().await;
     let root = reqwest::Url::from_directory_path(&stage.given.root).unwrap();
     assert_eq!(
         call(&servers, "mcp__s__roots", json!({})).await,
@@ -355,7 +355,7 @@ async fn what_changes_is_told_and_never_silently() {
     for era in ["first", "second"] {
         let stage = Stage::new();
         let servers = stage.one(&[era]);
-        servers.begin().await;
+        servers.ready().await;
         let sent: Vec<String> = servers.sent().iter().map(|tool| tool.spec().name.clone()).collect();
         assert_eq!(sent, Vec::<String>::new(), "thirteen are not few");
         let before = servers.sections()[0].text.clone().unwrap();
@@ -394,7 +394,7 @@ async fn few_and_small_tools_are_sent_and_many_are_not() {
         let stage = &stage;
         async move {
             let first = stage.one(words);
-            first.begin().await;
+            first.ready().await;
             first.close(WAIT).await;
             let second = stage.one(words);
             let sent: Vec<String> = second.sent().iter().map(|tool| tool.spec().name.clone()).collect();
@@ -432,7 +432,7 @@ async fn a_slow_start_belongs_to_the_session() {
     let words = [format!("until={}", ready.display()), format!("started={}", started.display())];
     let servers = stage.one(&["first", &words[0], &words[1]]);
     // Nobody waits so long, or this would never end; it goes on, and is not begun again.
-    servers.begin().await;
+    servers.ready().await;
     assert_eq!(servers.get("s").unwrap().known(), None);
     std::fs::write(&ready, "").unwrap();
     assert!(servers.get("s").unwrap().look().await.is_ok());
@@ -445,7 +445,7 @@ async fn nothing_is_left_of_a_server_or_of_what_it_started() {
     let stage = Stage::new();
     let mark = format!("started={}", stage.folder.path().join("pids").display());
     let servers = stage.one(&["first", "child", &mark]);
-    servers.begin().await;
+    servers.ready().await;
     assert_eq!(processes(&mark).len(), 1);
     assert!(servers.close(WAIT).await.is_empty());
     assert_eq!(processes(&mark), Vec::<i32>::new());

@@ -214,7 +214,7 @@ async fn a_login_over_http_is_kept_and_renewed() {
     let servers = stage.servers(entry);
     let known = servers.get("house").unwrap().look().await.unwrap();
     assert_eq!(known.protocol, "2026-07-28");
-    servers.begin().await;
+    servers.ready().await;
     assert_eq!(call(&servers, "mcp__house__echo", json!({ "text": "hello" })).await, Ok("hello".to_owned()));
     let seen = house.seen();
     assert!(seen.iter().any(|what| what.starts_with("token refresh_token")), "{seen:?}");

@@ -43,7 +43,7 @@ async fn a_thousand_kills_leave_no_process_and_no_stuck_call() {
     stage.given.patience.longest_pause = Duration::from_millis(4);
     let mark = format!("started={}", stage.folder.path().join("pids").display());
     let servers = stage.one(&["first", "child", &mark]);
-    servers.begin().await;
+    servers.ready().await;
     let (over, answered, ended) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     let calls = |at: u64| {
         let (servers, over, answered, ended) = (&servers, &over, &answered, &ended);

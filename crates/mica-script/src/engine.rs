@@ -37,6 +37,9 @@ const PRELUDE: &str = include_str!("prelude.js");
 /// How long a script that was cut off may take to say where it was.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
+/// What the engine says when there is no memory left.
+const FULL: [&str; 2] = ["out of memory", "out of memory in regexp execution"];
+
 /// What an answer is called while a script awaits it.
 type Ticket = u64;
 
@@ -56,6 +59,10 @@ pub(crate) struct Around {
     tickets: RefCell<HashMap<Ticket, Asked>>,
     next: Cell<Ticket>,
     chance: Cell<u64>,
+    /// Promises that failed for want of memory, and that nobody looks at.
+    exhausted: Cell<i64>,
+    /// Whether there was no room even for an error. Then there was none for jobs either, and the engine has lost some.
+    ran_dry: Cell<bool>,
     /// What makes a resident of a script. A cage has none.
     residence: Option<Residence>,
 }
@@ -88,6 +95,8 @@ impl Around {
             tickets: RefCell::default(),
             next: Cell::new(0),
             chance,
+            exhausted: Cell::new(0),
+            ran_dry: Cell::new(false),
             residence,
         }
     }
@@ -103,6 +112,15 @@ impl Around {
         #[allow(clippy::cast_precision_loss, reason = "53 bits fit")]
         let number = (mixed >> 11) as f64;
         number / (1_u64 << 53) as f64
+    }
+
+    /// A promise failed and nobody looks at it, or somebody looks at one after all. Of those that failed for want of memory
+    /// somebody must hear: the engine itself lets go of them without a word.
+    fn rejected<'js>(&self, ctx: &Ctx<'js>, reason: &Value<'js>, is_handled: bool) {
+        if is_exhaustion(ctx, reason, self.limits.memory) {
+            self.ran_dry.set(self.ran_dry.get() || reason.is_null());
+            self.exhausted.set(self.exhausted.get() + if is_handled { -1 } else { 1 });
+        }
     }
 
     fn print(&self, level: &str, text: String) {
@@ -170,6 +188,10 @@ impl Engine {
         let watch = Rc::clone(around);
         runtime.set_interrupt_handler(Some(Box::new(move || watch.watch.is_over())));
         runtime.set_loader(Imports(Rc::clone(around)), Imports(Rc::clone(around)));
+        let told = Rc::clone(around);
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, _, reason, is_handled| {
+            told.rejected(&ctx, &reason, is_handled);
+        })));
         // Everything of the language; nothing that measures time more finely than its clock.
         use rquickjs::context::intrinsic::{
             Date, Eval, Json, MapSet, Promise, Proxy, RegExp, RegExpCompiler, TypedArrays, WeakRef,
@@ -299,7 +321,7 @@ impl Engine {
         answer
     }
 
-    /// Runs what promises have made ready.
+    /// Runs what promises have made ready. What runs out of memory behind the back of a call is a failure of that call.
     fn run_jobs(&self) -> Result<(), ScriptError> {
         loop {
             if self.around.watch.is_over() {
@@ -307,7 +329,13 @@ impl Engine {
             }
             match self.runtime.execute_pending_job() {
                 Ok(true) => {}
-                Ok(false) => return Ok(()),
+                Ok(false) => {
+                    let (exhausted, dry) = (self.around.exhausted.replace(0), self.around.ran_dry.take());
+                    if exhausted > 0 || dry {
+                        return Err(ScriptError::OutOfMemory { limit: self.around.limits.memory });
+                    }
+                    return Ok(());
+                }
                 Err(failed) => {
                     let error = failed.0.with(|ctx| self.explained(&ctx, &Error::Exception));
                     return Err(self.or_full(error));
@@ -370,7 +398,7 @@ impl Engine {
             return trouble;
         }
         match (said.kind.as_str(), said.message.as_str()) {
-            ("InternalError", "out of memory" | "out of memory in regexp execution") => {
+            ("InternalError", message) if FULL.contains(&message) => {
                 ScriptError::OutOfMemory { limit: limits.memory }
             }
             ("RangeError", "Maximum call stack size exceeded") => {
@@ -415,6 +443,23 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.forget();
     }
+}
+
+/// Whether something failed for want of memory. Where there is no room for an error, `null` is thrown in its place: then it
+/// is tried whether there is room.
+fn is_exhaustion<'js>(ctx: &Ctx<'js>, reason: &Value<'js>, limit: usize) -> bool {
+    if reason.is_null() {
+        let is_full = rquickjs::String::from_str(ctx.clone(), &"x".repeat(limit / 10)).is_err();
+        if is_full {
+            ctx.catch();
+        }
+        return is_full;
+    }
+    if !reason.is_error() {
+        return false;
+    }
+    let said = trace::thrown(ctx, reason);
+    said.kind == "InternalError" && FULL.contains(&said.message.as_str())
 }
 
 enum Called {

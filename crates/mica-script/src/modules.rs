@@ -88,8 +88,8 @@ fn candidates(path: &str) -> impl Iterator<Item = String> {
     [path.to_owned(), format!("{stem}.ts"), format!("{path}.js"), format!("{path}/index.ts")].into_iter()
 }
 
-/// A path beside the module that names it. `None`: it leads out.
-fn beside(from: &str, import: &str) -> Option<String> {
+/// A path beside the module that names it. `None`: it leads out. For resolvers, which find modules by paths, too.
+pub fn beside(from: &str, import: &str) -> Option<String> {
     let mut steps: Vec<&str> = from.split('/').collect();
     steps.pop();
     for step in import.split('/') {

@@ -32,6 +32,9 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
     ("doubled string", "() => { let s = 'x'; for (;;) s = (s + s).trim() + s; }", "OutOfMemory"),
     ("arrays", "() => { const a: any[] = []; for (;;) a.push(new Array(1000).fill(a.length)); }", "OutOfMemory"),
     ("buffer", "() => new ArrayBuffer(1 << 30)", "OutOfMemory"),
+    ("promises that grow behind the back", "() => { const g = (): any => Promise.resolve().then(g); g(); return 1; }", "OutOfMemory"),
+    ("arrays behind the back", "() => { (async () => { const a: any[] = []; for (;;) { await null; a.push(new Array(1000).fill(a.length)); } })(); return 1; }", "OutOfMemory"),
+    ("memory that is looked at behind the back", "() => { (async () => new ArrayBuffer(1 << 30))().catch(() => {}); return 1; }", "answered 1"),
     ("memory that is caught", "() => { const a: any[] = []; for (;;) try { a.push(new Uint8Array(1 << 20)); } catch {} }", "TimedOut"),
     // Stack.
     ("recursion", "() => { const g = (): any => g() + 1; return g(); }", "StackOverflow"),

@@ -141,7 +141,7 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Whether a replaced file must be on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Worth {
+pub enum Worth {
     /// It can be made again.
     Cache,
     /// Its bytes must be; its name comes to the disk with whatever is waited for next.
@@ -154,15 +154,44 @@ pub(crate) enum Worth {
 /// Makes names of files that are about to replace others differ within the process.
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
+/// Who may read a file that is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner: it may hold what people would not tell each other.
+    Owner,
+    /// Whoever may read files that the user makes.
+    Usual,
+}
+
+/// Replaces a file as a whole, also where its folder is not there yet: for everybody who keeps something in a file of their
+/// own. Others see the old bytes or the new ones, and when it fails the old ones stay.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn replace_file(path: &Path, bytes: &[u8], worth: Worth, readers: Readers) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    replace_for(path, bytes, worth, readers)
+}
+
 /// Replaces a file as a whole. Others see the old bytes or the new ones.
 pub(crate) fn replace(path: &Path, bytes: &[u8], worth: Worth) -> io::Result<()> {
+    replace_for(path, bytes, worth, Readers::Owner)
+}
+
+fn replace_for(path: &Path, bytes: &[u8], worth: Worth, readers: Readers) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     // The process and the number in the name keep two writers that replace the same file from writing into one.
     name.push(format!(".{}-{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
     let beside = path.with_file_name(name);
-    let replaced = for_owner()
-        .create(true)
-        .truncate(true)
+    let mut options = match readers {
+        Readers::Owner => for_owner(),
+        Readers::Usual => File::options(),
+    };
+    let replaced = options
+        .write(true)
+        .create_new(true)
         .open(&beside)
         .and_then(|mut file| {
             file.write_all(bytes)?;

@@ -56,7 +56,7 @@ pub use blob::Limits;
 pub use entry::{Body, ChildOf, Compaction, Entry, Header, Mode, RunId, Version};
 pub use error::SessionError;
 pub use export::{Format, Scope};
-pub use files::Durability;
+pub use files::{Durability, Readers, Worth, replace_file};
 pub use id::{BadId, EntryId, SessionId};
 pub use mica_ai::Message;
 pub use node::{Kind, Link, Node, PREVIEW};

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 pub use call::CallTool;
 pub use load::LoadTools;
-pub use shelf::Shelf;
+pub use shelf::{Shelf, Supplier};
 
 /// The name of the tool that tells what others take.
 pub const LOAD: &str = "load_tools";
@@ -126,6 +126,25 @@ impl Deferred {
 
     fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
         self.now().iter().find(|tool| tool.spec().name == name).cloned()
+    }
+
+    /// Those that a name is for: one, or with a `*` at its end all that begin so. What may be on its way is waited for.
+    async fn named(&self, name: &str) -> Vec<Arc<dyn Tool>> {
+        let there = || match name.strip_suffix('*') {
+            None => self.get(name).into_iter().collect::<Vec<_>>(),
+            Some(begin) => {
+                let all = self.now();
+                all.iter().filter(|tool| tool.spec().name.starts_with(begin)).cloned().collect()
+            }
+        };
+        let found = there();
+        if !found.is_empty() {
+            return found;
+        }
+        for shelf in &*self.shelves {
+            shelf.fetch(name).await;
+        }
+        there()
     }
 
     fn names(&self) -> Vec<String> {

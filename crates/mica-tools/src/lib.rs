@@ -86,7 +86,7 @@ use mica_agent::Tool;
 pub use ask_user_question::AskUserQuestion;
 pub use change::{Change, Changed};
 pub use checkpoints::Checkpoints;
-pub use deferred::{Deferred, Shelf};
+pub use deferred::{Deferred, Shelf, Supplier};
 pub use digest::Digest;
 pub use error::FileError;
 pub use file_edit::FileEdit;

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use async_trait::async_trait;
-use mica_agent::hooks::Point;
-use mica_agent::{Hooks, ToolError, ToolOutput, ToolSpec};
+use mica_agent::Hooks;
 use mica_ai::ToolResult;
 use mica_ai::message::ToolCall;
 use mica_context::compact::{FileFact, FileFacts, NamedArguments};
@@ -27,6 +25,7 @@ use mica_tools::{Redaction, deferred, plan, subagent};
 use crate::approvals::KeptApprovals;
 use crate::equipment::extensions::added::Added;
 use crate::equipment::people::People;
+use crate::reviewed::Reviewed;
 use crate::undoing::Undoing;
 use mica_domain::keeping::Keeper;
 
@@ -105,7 +104,7 @@ impl Shared {
         // like the result was: commands of its own may have read what nobody should.
         if !own.extensions.is_empty() {
             hooks.extend(own.extensions.iter().cloned());
-            hooks.push(Arc::new(Reviewed { redaction: self.redaction.clone(), by: own.extensions }));
+            hooks.push(Arc::new(Reviewed::new(self.redaction.clone(), own.extensions)));
         }
         // Behind all gates: it keeps what one of them remembers.
         hooks.push(Arc::new(self.approvals.clone()));
@@ -167,26 +166,6 @@ impl Shared {
             window = window.journal(Arc::new(keeper.clone()));
         }
         window
-    }
-}
-
-/// Takes values of secrets out of what extensions make of results, which comes after everything else.
-struct Reviewed {
-    redaction: Redaction,
-    by: Vec<Arc<dyn Hooks>>,
-}
-
-#[async_trait]
-impl Hooks for Reviewed {
-    fn says(&self, at: Point) -> bool {
-        at == Point::AfterCall && self.by.iter().any(|hooks| hooks.says(at))
-    }
-
-    async fn after_call(&self, call: &ToolCall, spec: &ToolSpec, made: &mut Result<ToolOutput, ToolError>) {
-        match made {
-            Ok(output) => self.redaction.after_tool(call, spec, output).await,
-            Err(error) => self.redaction.after_failure(call, spec, error).await,
-        }
     }
 }
 

@@ -1,8 +1,16 @@
 //! What can be typed: commands, flags, and their help.
 
+use std::fmt::Display;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use mica_ai::Dialect;
+use mica_ai::model::Effort;
+use mica_policy::Mode;
+use mica_policy::rules::Rule;
+
+use crate::equipment::of_commands;
 
 pub mod eval;
 pub mod ext;
@@ -455,7 +463,7 @@ pub struct RunFlags {
     #[arg(long, short, value_name = "NAME", global = true)]
     pub model: Option<String>,
     /// The dialect to speak: responses, messages or chat. Chosen by the model when absent
-    #[arg(long, value_name = "DIALECT", global = true)]
+    #[arg(long, value_name = "DIALECT", global = true, value_parser = fits::<Dialect>)]
     pub dialect: Option<String>,
     /// Ask an OpenAI-compatible server at this address
     #[arg(long, value_name = "URL", global = true)]
@@ -464,7 +472,7 @@ pub struct RunFlags {
     #[arg(long, value_name = "VARIABLE", global = true)]
     pub api_key_env: Option<String>,
     /// How hard to think: none, minimal, low, medium, high, xhigh, max
-    #[arg(long, value_name = "LEVEL", global = true)]
+    #[arg(long, value_name = "LEVEL", global = true, value_parser = fits::<Effort>)]
     pub effort: Option<String>,
     /// Turns of one run at most
     #[arg(long, value_name = "N", global = true)]
@@ -476,13 +484,13 @@ pub struct RunFlags {
     #[arg(long, value_name = "SECONDS", global = true)]
     pub max_time: Option<u64>,
     /// How much it may do: ask, plan or edit
-    #[arg(long, value_name = "MODE", global = true)]
+    #[arg(long, value_name = "MODE", global = true, value_parser = fits::<Mode>)]
     pub mode: Option<String>,
     /// The domain pack; found by looking at the folder when absent
     #[arg(long, value_name = "NAME", global = true)]
     pub pack: Option<String>,
     /// Allow calls without asking: a tool, or `tool(glob)`. Can be given several times
-    #[arg(long, value_name = "RULE", global = true)]
+    #[arg(long, value_name = "RULE", global = true, value_parser = rule)]
     pub allow: Vec<String>,
     /// Allow every call that the mode allows, without asking
     #[arg(long, short, global = true)]
@@ -496,6 +504,16 @@ pub struct RunFlags {
     /// Work in this folder
     #[arg(long, short = 'C', value_name = "FOLDER", global = true)]
     pub directory: Option<PathBuf>,
+}
+
+/// A flag whose words are one of few: what is none of them is a wrong flag, and not a failure of the run.
+fn fits<T: FromStr<Err: Display>>(text: &str) -> Result<String, String> {
+    text.parse::<T>().map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// A rule. Those about commands are read with the commands.
+fn rule(text: &str) -> Result<String, String> {
+    if of_commands(text).is_some() { Ok(text.to_owned()) } else { fits::<Rule>(text) }
 }
 
 /// What a run prints.

@@ -126,11 +126,22 @@ pub async fn run(
         let status = status.map(|status| format!("[{status}] ")).unwrap_or_default();
         // What is asked from now on, from the background, waits for the next thing that is done.
         let listens = work.loading.around.listens();
+        terminal.bind(work.extensions().shortcuts().into_iter().map(|shortcut| shortcut.key).collect());
         let line = terminal.line(&format!("{status}{}> ", work.mode.get().name())).await;
         drop(listens);
         let line = match line {
             Input::Line(line) => line,
             Input::Interrupt | Input::Cleared => continue,
+            Input::Key(key) => {
+                let running = async {
+                    Ok(match work.extensions().shortcut(&key).await {
+                        Some(Err(failure)) => Said::Refused(failure),
+                        Some(Ok(())) | None => Said::Handled(None),
+                    })
+                };
+                Box::pin(attend(work, running, printer, &mut terminal, &mut wants)).await?;
+                continue;
+            }
             Input::End => return Ok(()),
         };
         let line = line.trim();
@@ -155,7 +166,7 @@ pub async fn run(
         let running = async {
             match work.hear(line).await {
                 Heard::Say(text) if text == line && line.starts_with('/') => {
-                    Ok(Said::Handled(Some(slash::unknown(line))))
+                    Ok(Said::Handled(Some(slash::unknown(work, line))))
                 }
                 heard => work.heard(heard, &mica_domain::Surroundings::default()).await,
             }
@@ -191,7 +202,7 @@ async fn attend(
     match said {
         Said::Handled(None) | Said::Ran(Outcome::Completed) => {}
         Said::Handled(Some(text)) => printer.tell(&text),
-        Said::Refused(reason) => printer.say("✗", &reason),
+        Said::Refused(reason) | Said::Misplaced(reason) => printer.say("✗", &reason),
         Said::Ran(Outcome::Exhausted { limit }) => printer.say("…", &format!("stopped: {limit}")),
         Said::Ran(Outcome::Suspended { .. }) => printer.say("…", "waiting for an approval"),
         Said::Ran(Outcome::Aborted) => printer.say("…", "stopped"),
@@ -268,7 +279,7 @@ async fn listen(
             came = terminal.typed() => {
                 match (came, open.take()) {
                     (Some(Input::Cleared), None) => open = next.pop_front().map(|pending| pending.begin(printer)),
-                    (Some(Input::Cleared), answering) => open = answering,
+                    (Some(Input::Cleared | Input::Key(_)), answering) => open = answering,
                     (Some(Input::Line(line)), Some(asked)) => {
                         open = asked.answered(&line, printer);
                         if open.is_none() {

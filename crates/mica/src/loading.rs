@@ -33,6 +33,8 @@ impl Work {
             ),
             Err(error) => told.push(format!("{error:#}")),
         }
+        let tools = self.agent.with(|cx| cx.tools.callable()).await.unwrap_or_default();
+        told.extend(self.hooks_tell.idle(&tools));
         told.extend(self.extensions().take_notices().iter().map(ToString::to_string));
         // Where people look, and not all that is around: that has the extensions, through the agent.
         let screen = Arc::clone(&self.loading.around.screen);

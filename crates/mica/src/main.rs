@@ -44,6 +44,7 @@ mod parallel;
 mod questions;
 mod reach;
 mod render;
+mod reviewed;
 mod rpc;
 mod runner;
 mod saying;

@@ -13,12 +13,12 @@ use crate::cli::{Output, RunFlags};
 use crate::config::Values;
 use crate::equipment::extensions::screen::Errors;
 use crate::exit::Exit;
-use crate::interactive::for_person;
+use crate::interactive::{for_person, slash};
 use crate::questions::Unwatched;
 use crate::render::json::{JsonLines, Summary};
 use crate::render::question;
 use crate::render::text::{Audience, TextPrinter};
-use crate::saying::Said;
+use crate::saying::{Heard, Said};
 use crate::surroundings::Surroundings;
 use crate::tidying::Tidying;
 use crate::work::{Parts, Work};
@@ -68,7 +68,13 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
         match (waiting, prompt) {
             (None, None) => bail!("there is nothing to do: give a prompt with -p"),
             // Something new to say: what the last run waited for is answered as left behind.
-            (_, Some(prompt)) => work.say(&prompt).await,
+            (_, Some(prompt)) => match work.hear(&prompt).await {
+                Heard::Say(text) if text == prompt => match slash::misplaced(&work, &prompt) {
+                    Some(reason) => Ok(Said::Misplaced(reason)),
+                    None => work.heard(Heard::Say(text), &mica_domain::Surroundings::default()).await,
+                },
+                heard => work.heard(heard, &mica_domain::Surroundings::default()).await,
+            },
             // The run that waited goes on: what the rules allow now is allowed, the rest is asked again.
             (Some(waiting), None) => {
                 let answers =
@@ -189,16 +195,22 @@ async fn unasked(work: &Work, mut outcome: Outcome) -> Result<Outcome> {
 fn told(said: Said, output: Output, lines: &JsonLines) -> Exit {
     let (outcome, text) = match said {
         Said::Refused(reason) => ("refused", Some(reason)),
+        Said::Misplaced(reason) => ("misplaced", Some(reason)),
         Said::Handled(shown) => ("handled", shown),
         Said::Ran(_) => ("completed", None),
     };
+    let exit = match outcome {
+        "refused" => Exit::Error,
+        "misplaced" => Exit::Usage,
+        _ => Exit::Done,
+    };
     match (output, text) {
         (Output::Json | Output::StreamJson, text) => lines.line(&json!({ "outcome": outcome, "text": text })),
-        (Output::Text, Some(text)) if outcome == "refused" => eprintln!("mica: {text}"),
+        (Output::Text, Some(text)) if exit != Exit::Done => eprintln!("mica: {text}"),
         (Output::Text, Some(text)) => println!("{text}"),
         (Output::Text, None) => {}
     }
-    if outcome == "refused" { Exit::Error } else { Exit::Done }
+    exit
 }
 
 fn refused() -> Decision {

@@ -37,6 +37,8 @@ pub enum Said {
     Handled(Option<String>),
     /// It was not said, for this reason.
     Refused(String),
+    /// It is a command that nobody has, or not here.
+    Misplaced(String),
 }
 
 impl Work {
@@ -51,28 +53,26 @@ impl Work {
         if let Some((name, arguments)) = command(&text) {
             match self.extensions().command(name, arguments).await {
                 None | Some(Ok(Typed::Go)) => {}
-                Some(Ok(Typed::Instead(other))) => text = other,
+                Some(Ok(Typed::Instead(other))) => text = self.redacted(other).await,
                 Some(Ok(Typed::Handled(shown))) => return Heard::Handled(shown),
                 Some(Ok(Typed::Refused(reason)) | Err(reason)) => return Heard::Refused(reason),
             }
         }
         match self.extensions().typed(&text).await {
             Typed::Go => Heard::Say(text),
-            Typed::Instead(other) => Heard::Say(other),
+            Typed::Instead(other) => Heard::Say(self.redacted(other).await),
             Typed::Handled(shown) => Heard::Handled(shown),
             Typed::Refused(reason) => Heard::Refused(reason),
         }
     }
 
-    /// Takes something that was typed, and runs if there is something for the model in it.
-    ///
-    /// # Errors
-    /// As [`Work::prompt`].
-    pub async fn say(&self, text: &str) -> Result<Said> {
-        self.say_from(text, &mica_domain::Surroundings::default()).await
+    /// What extensions make of something that was typed, without values of secrets: programs of theirs may have read some.
+    async fn redacted(&self, text: String) -> String {
+        self.loading.around.redaction.clean(text).await
     }
 
-    /// As [`Work::say`], from a user with something in front of them.
+    /// Takes something that was typed, and runs if there is something for the model in it; from a user with something in
+    /// front of them.
     ///
     /// # Errors
     /// As [`Work::prompt`].

@@ -10,11 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use rustyline::EventHandler;
 use tokio::sync::mpsc;
 
 use crate::render::text::TextPrinter;
+use crate::terminal::bound::Pressed;
 use crate::terminal::keys::Keys;
 
+pub mod bound;
 mod keys;
 
 /// Something a person did.
@@ -26,14 +29,16 @@ pub enum Input {
     Interrupt,
     /// Ctrl-D, or the end of the input.
     End,
+    /// A key that an extension bound. The next line begins as this one was.
+    Key(String),
     /// The line is empty now, as [`Terminal::put_aside`] asked: every line from here on is an answer.
     Cleared,
 }
 
 /// What the keyboard's thread should do next.
 enum Task {
-    /// Show a prompt and edit a line that begins as this.
-    Edit { prompt: String, initial: String },
+    /// Show a prompt and edit a line that begins as this. These keys end it, too.
+    Edit { prompt: String, initial: String, keys: Vec<String> },
     /// Listen for lines until told otherwise.
     Watch,
 }
@@ -43,6 +48,8 @@ enum Told {
     Input(Input),
     /// It listens no more, and this was typed but not sent.
     Still(String),
+    /// A key that was bound, and what the line was.
+    Key(String, String),
 }
 
 /// The keyboard.
@@ -58,6 +65,8 @@ pub struct Terminal {
     ahead: VecDeque<Input>,
     /// What the next line begins as.
     draft: String,
+    /// Keys that end a line.
+    keys: Vec<String>,
 }
 
 /// The number that no question has.
@@ -84,7 +93,13 @@ impl Terminal {
             questions: NO_QUESTION,
             ahead: VecDeque::new(),
             draft: String::new(),
+            keys: Vec::new(),
         }
+    }
+
+    /// Binds these keys for the lines to come, and no others. Those that cannot be are left out.
+    pub fn bind(&mut self, keys: Vec<String>) {
+        self.keys = keys;
     }
 
     /// Asks for a line.
@@ -93,7 +108,8 @@ impl Terminal {
             return input;
         }
         let initial = std::mem::take(&mut self.draft);
-        if self.tasks.send(Task::Edit { prompt: prompt.to_owned(), initial }).is_err() {
+        let (prompt, keys) = (prompt.to_owned(), self.keys.clone());
+        if self.tasks.send(Task::Edit { prompt, initial, keys }).is_err() {
             return Input::End;
         }
         self.typed().await.unwrap_or(Input::End)
@@ -134,7 +150,7 @@ impl Terminal {
             match self.told.recv().await {
                 None => return,
                 // It was meant for the run that has ended.
-                Some(Told::Input(Input::Interrupt | Input::Cleared)) => {}
+                Some(Told::Input(Input::Interrupt | Input::Cleared) | Told::Key(..)) => {}
                 Some(Told::Input(input)) => self.ahead.push_back(input),
                 Some(Told::Still(rest)) => return self.draft(&rest),
             }
@@ -145,6 +161,10 @@ impl Terminal {
     pub async fn typed(&mut self) -> Option<Input> {
         match self.told.recv().await? {
             Told::Input(input) => Some(input),
+            Told::Key(key, line) => {
+                self.draft = line;
+                Some(Input::Key(key))
+            }
             Told::Still(_) => None,
         }
     }
@@ -166,9 +186,13 @@ fn keyboard(
     let mut editor = Editor::new(history);
     while let Ok(task) = work.recv() {
         let answer = match task {
-            Task::Edit { prompt, initial } => {
-                Told::Input(editor.as_mut().map_or(Input::End, |editor| editor.line(&prompt, &initial)))
-            }
+            Task::Edit { prompt, initial, keys } => match &mut editor {
+                None => Told::Input(Input::End),
+                Some(editor) => {
+                    editor.bind(keys);
+                    editor.line(&prompt, &initial)
+                }
+            },
             Task::Watch => Told::Still(watch(told, flags, printer)),
         };
         if told.blocking_send(answer).is_err() {
@@ -199,7 +223,7 @@ fn watch(told: &mpsc::Sender<Told>, flags: &Flags, printer: &TextPrinter) -> Str
         for input in inputs {
             match &input {
                 Input::Line(line) => printer.typed(line),
-                Input::Interrupt | Input::End | Input::Cleared => printer.untyped(),
+                Input::Interrupt | Input::End | Input::Cleared | Input::Key(_) => printer.untyped(),
             }
             if told.blocking_send(Told::Input(input)).is_err() {
                 return String::new();
@@ -221,6 +245,9 @@ fn watch(told: &mpsc::Sender<Told>, flags: &Flags, printer: &TextPrinter) -> Str
 struct Editor {
     editor: rustyline::DefaultEditor,
     history: Option<PathBuf>,
+    /// Keys of extensions that are bound.
+    keys: Vec<String>,
+    pressed: Pressed,
 }
 
 impl Editor {
@@ -230,11 +257,28 @@ impl Editor {
             // The first time there is none.
             let _ = editor.load_history(history);
         }
-        Some(Self { editor, history })
+        Some(Self { editor, history, keys: Vec::new(), pressed: Pressed::default() })
     }
 
-    fn line(&mut self, prompt: &str, initial: &str) -> Input {
-        match self.editor.readline_with_initial(prompt, (initial, "")) {
+    fn bind(&mut self, keys: Vec<String>) {
+        if keys == self.keys {
+            return;
+        }
+        for key in self.keys.iter().filter_map(|key| bound::read(key).ok()) {
+            self.editor.unbind_sequence(key);
+        }
+        for (name, key) in keys.iter().filter_map(|key| Some((key, bound::read(key).ok()?))) {
+            self.editor.bind_sequence(key, EventHandler::Conditional(self.pressed.by(name)));
+        }
+        self.keys = keys;
+    }
+
+    fn line(&mut self, prompt: &str, initial: &str) -> Told {
+        let read = self.editor.readline_with_initial(prompt, (initial, ""));
+        if let (Some(key), Ok(line)) = (self.pressed.take(), &read) {
+            return Told::Key(key, line.clone());
+        }
+        Told::Input(match read {
             Ok(line) => {
                 if !line.trim().is_empty() && self.editor.add_history_entry(&line).unwrap_or(false) {
                     self.remember();
@@ -243,7 +287,7 @@ impl Editor {
             }
             Err(rustyline::error::ReadlineError::Interrupted) => Input::Interrupt,
             Err(_) => Input::End,
-        }
+        })
     }
 
     fn remember(&mut self) {

@@ -100,6 +100,8 @@ pub struct Work {
     pub(crate) own_tools: Arc<BTreeSet<String>>,
     /// Servers of the Model Context Protocol.
     mcp: Servers,
+    /// What command hooks tell people.
+    pub(crate) hooks_tell: hooks::Teller,
     /// What stops a command that a person typed.
     pub(crate) stop: Arc<Mutex<Option<CancellationToken>>>,
 }
@@ -340,6 +342,7 @@ impl Work {
             added,
             own_tools: Arc::new(own_tools),
             mcp: servers,
+            hooks_tell,
             stop: Arc::default(),
         })
     }

@@ -236,11 +236,13 @@ async fn mistakes_are_told_with_what_to_do() {
     let usage = finish(stage.command(&["--no-such-flag"]), None).await;
     assert_eq!(usage.code, Some(2));
     let effort = stage.run(&["-p", "hi", "--effort", "much"]).await;
-    assert!(effort.code == Some(1) && effort.err.contains("minimal"), "{}", effort.err);
+    assert!(effort.code == Some(2) && effort.err.contains("minimal"), "{}", effort.err);
     let mode = stage.run(&["-p", "hi", "--mode", "yolo"]).await;
-    assert!(mode.code == Some(1) && mode.err.contains("plan"), "{}", mode.err);
+    assert!(mode.code == Some(2) && mode.err.contains("plan"), "{}", mode.err);
     let rule = stage.run(&["-p", "hi", "--allow", "file_edit("]).await;
-    assert!(rule.code == Some(1) && rule.err.contains("file_edit("), "{}", rule.err);
+    assert!(rule.code == Some(2) && rule.err.contains("file_edit("), "{}", rule.err);
+    let dialect = stage.run(&["-p", "hi", "--dialect", "klingon"]).await;
+    assert!(dialect.code == Some(2) && dialect.err.contains("responses"), "{}", dialect.err);
     let resumed = stage.run(&["--resume", "nope", "-p", "hi"]).await;
     assert_eq!(resumed.code, Some(1), "{}", resumed.err);
     let both = stage.run(&["--resume", "nope", "--no-session", "-p", "hi"]).await;

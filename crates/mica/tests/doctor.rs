@@ -52,3 +52,38 @@ async fn a_project_and_what_runs_it() {
         assert!(ran.out.contains(&row), "{row:?} is not in:\n{}", ran.out);
     }
 }
+
+#[tokio::test]
+async fn what_others_added_has_rows() {
+    let stage = Stage::new(Scenario::new()).await;
+    let (config, project) = (stage.folder.path().join("home/config"), stage.project());
+    let put = |path: std::path::PathBuf, text: &str| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    put(config.join("hooks.json"), r#"{"hooks":{"Stop":[{"hooks":[{"command":"true"}]}],"Stopp":[]}}"#);
+    put(config.join("extensions/good.ts"), "export default () => {};\n");
+    put(config.join("extensions/bad.ts"), "export default 3;\n");
+    put(config.join("skills/tides/SKILL.md"), "---\nname: tides\ndescription: About tides.\n---\nTwice.\n");
+    put(config.join("skills/mute/SKILL.md"), "---\nname: mute\n---\n");
+    put(project.join(".mica/extensions/theirs.ts"), "export default () => {};\n");
+    let ran = stage.mica(&["doctor"]).await;
+    for row in [
+        "ok   hooks      1 command (`mica hooks list` shows them)\n",
+        "was Stop meant?",
+        "ok   extensions good\n",
+        "BAD  extensions bad does not load: ",
+        "ok   skills     2 skills (`mica skills list` shows them)\n",
+        "it has no description, so nobody would know when to use it",
+        "BAD  trust      not trusted, and not used: .mica/extensions/theirs.ts\n",
+    ] {
+        assert!(ran.out.contains(row), "{row:?} is not in:\n{}", ran.out);
+    }
+    stage.does(&["trust"]).await;
+    let ran = stage.mica(&["doctor"]).await;
+    assert!(
+        ran.out.contains("ok   trust      trusted as it is: .mica/extensions/theirs.ts\n"),
+        "{}",
+        ran.out
+    );
+}

@@ -85,8 +85,10 @@ fn through(name: &str) -> Step {
     Step::Call(Call::new("call_tool", json!({ "name": name, "arguments": {} })).with_id("one"))
 }
 
+/// A model that waits for the tools of the server, which nobody knows yet, and calls one.
 fn asks_for(name: &str) -> Scenario {
-    Scenario::new().turn(Turn::new().step(through(name))).turn(Turn::new().text("Done."))
+    let load = Turn::new().call("load_tools", json!({ "names": ["mcp__deep__*"] }));
+    Scenario::new().turn(load).turn(Turn::new().step(through(name))).turn(Turn::new().text("Done."))
 }
 
 #[tokio::test]
@@ -102,9 +104,13 @@ async fn a_first_session_hears_of_tools_at_the_tail_and_the_next_has_them_from_t
         "{names:?}"
     );
     assert_eq!(sent[0]["tools"], sent[1]["tools"]);
+    // Nothing is known of it yet, and it is started when the model was asked; what waits for its tools is told.
     let first = sent[0].to_string();
-    assert!(first.contains("- mcp__deep__answer: Answers it"), "{first}");
-    let last = sent[1].to_string();
+    assert!(first.contains("were not known when this session began are started meanwhile: deep."), "{first}");
+    assert!(first.contains("load_tools with \\\"mcp__deep__*\\\""), "{first}");
+    assert!(!first.contains("mcp__deep__answer"), "{first}");
+    assert!(sent[1].to_string().contains("Arguments (JSON Schema)"), "{}", sent[1]);
+    let last = sent[2].to_string();
     assert!(last.contains("<mcp_result server=\\\"deep\\\" tool=\\\"answer\\\""), "{last}");
     assert!(last.contains("the answer is 42"), "{last}");
     let pids = stage.folder.path().join("pids");
@@ -145,6 +151,7 @@ async fn a_session_that_goes_on_begins_as_it_began() {
     assert!(!tools.to_string().contains("mcp__deep__answer"));
 
     // By now the server is known, something was remembered, and there is another skill.
+    stage.does(&["mcp", "tools", "deep"]).await;
     stage.does(&["memory", "add", "--scope", "global", "--section", "context", "the moon is full"]).await;
     let skill = stage.folder.path().join("home/config/skills/tides");
     std::fs::create_dir_all(&skill).unwrap();
@@ -215,7 +222,7 @@ async fn a_tool_of_a_server_is_asked_about_and_modes_refuse_it() {
     let planning = stage(asks_for("mcp__deep__answer")).await;
     let ran = planning.ask(&["-p", "what is it?", "--yes", "--mode", "plan"]).await;
     assert_eq!((ran.code, calls(&planning)), (Some(0), 0), "{}{}", ran.out, ran.err);
-    let told = bodies(&planning)[1].to_string();
+    let told = bodies(&planning)[2].to_string();
     assert!(told.contains("mcp__deep__answer is not available in plan mode"), "{told}");
 
     let denied = stage(asks_for("mcp__deep__answer")).await;
@@ -226,7 +233,11 @@ async fn a_tool_of_a_server_is_asked_about_and_modes_refuse_it() {
 
 #[tokio::test]
 async fn a_project_starts_nothing_before_it_is_trusted() {
-    let stage = Stage::new(Scenario::new().turn(Turn::new().text("Hi.")).turn(Turn::new().text("Hi."))).await;
+    let scenario = Scenario::new()
+        .turn(Turn::new().text("Hi."))
+        .turn(Turn::new().call("load_tools", json!({ "names": ["mcp__deep__*"] })))
+        .turn(Turn::new().text("Hi."));
+    let stage = Stage::new(scenario).await;
     let folder = stage.folder.path().to_owned();
     std::fs::write(folder.join("server.sh"), SERVER).unwrap();
     std::fs::write(folder.join("tools.json"), ANSWER).unwrap();
@@ -258,7 +269,8 @@ async fn a_yes_counts_for_a_tool_as_it_was_described() {
     let call = |scenario: Scenario| {
         scenario.turn(Turn::new().step(through("mcp__deep__answer"))).turn(Turn::new().text("Done."))
     };
-    let stage = stage(call(call(call(Scenario::new())))).await;
+    let load = Turn::new().call("load_tools", json!({ "names": ["mcp__deep__*"] }));
+    let stage = stage(call(call(call(Scenario::new().turn(load))))).await;
     let calls = || lines(&stage.folder.path().join("pids.calls"));
     let mut pipe = Pipe::open(&stage, &[]);
     pipe.begin("what is it?").await;
@@ -316,6 +328,11 @@ async fn the_commands_do_what_they_say() {
     assert_eq!(stage.does(&["mcp", "tools", "deep"]).await, "mcp__deep__answer Answers it.\n");
     assert_eq!(stage.does(&["mcp", "call", "deep", "answer"]).await, "the answer is 42\n");
     assert_eq!(stage.does(&["mcp", "call", "deep", "mcp__deep__answer", "{}"]).await, "the answer is 42\n");
+    let server = stage.folder.path().join("server.sh");
+    std::fs::write(&server, SERVER.replace("the answer is 42", r"\\u001b[2Kwiped\\u202e")).unwrap();
+    let wiped = stage.does(&["mcp", "call", "deep", "answer"]).await;
+    assert!(wiped.contains("wiped") && !wiped.contains(['\x1b', '\u{202e}']), "{wiped:?}");
+    std::fs::write(&server, SERVER).unwrap();
     let wrong = stage.fails(&["mcp", "call", "deep", "anwser"]).await;
     assert_eq!(wrong, "mica: deep has no tool \"anwser\"; did you mean \"answer\"?\n");
     assert!(

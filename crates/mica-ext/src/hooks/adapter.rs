@@ -314,8 +314,8 @@ impl Lifecycle for CommandHooks {
             Moment::MessageEnd { message: Message::Assistant(answer) } => {
                 self.state().last_words = answer.text();
             }
-            // Loaded anew, the session is the same, and what was told at its beginning has to be told again.
-            Moment::SessionStart { reason: "reload" } => self.session_starts("resume").await,
+            // Loaded anew or on another branch, the session is the same, and what was told at its beginning has to be told again.
+            Moment::SessionStart { reason: "reload" | "goto" } => self.session_starts("resume").await,
             Moment::SessionStart { reason } => self.session_starts(reason).await,
             Moment::SessionShutdown { reason } => {
                 if *reason != "reload" {

@@ -113,6 +113,39 @@ impl Hook {
     }
 }
 
+impl Hook {
+    /// What to say when its matcher is for none of the tools that there are. Tools of servers come and go, so what names
+    /// those may fit later; and what other agents have and this program has not is no mistake, unless it is nearly a name.
+    pub fn idle(&self, tools: &[String]) -> Option<String> {
+        let of_tools = matches!(
+            self.event,
+            HookEvent::PreToolUse
+                | HookEvent::PermissionRequest
+                | HookEvent::PostToolUse
+                | HookEvent::PostToolUseFailure
+        );
+        let matcher = self.matcher.to_string();
+        let known = || tools.iter().flat_map(|tool| super::vocabulary::names(tool));
+        if !of_tools || matcher.contains("mcp") || self.matcher.is_for(known()) {
+            return None;
+        }
+        let near = match &self.matcher {
+            Matcher::Names(names) => {
+                names.iter().find_map(|name| mica_agent::nearest::nearest(name, known()))
+            }
+            Matcher::All | Matcher::Pattern(_) => None,
+        };
+        if near.is_none() && self.vocabulary == Vocabulary::Claude {
+            return None;
+        }
+        let near = near.map(|near| format!("; was {near} meant?")).unwrap_or_default();
+        Some(format!(
+            "{}: its matcher {matcher:?} fits no tool that there is, so it never runs{near}",
+            self.place
+        ))
+    }
+}
+
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {

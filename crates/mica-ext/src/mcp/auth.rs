@@ -4,12 +4,12 @@
 //! Promises: no token is ever shown or logged; the way back is to this machine alone and is answered once; who answered is
 //! checked with a proof key and a state, which `rmcp` makes.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mica_session::{Readers, Worth, replace_file};
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationRequest, CredentialStore, OAuthState, StoredCredentials,
 };
@@ -60,18 +60,7 @@ impl FileStore {
     }
 
     fn write(&self, text: &str) -> std::io::Result<()> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let written = self.path.with_extension(format!("{}.new", std::process::id()));
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(true).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&written)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&written, &self.path)
+        replace_file(&self.path, text.as_bytes(), Worth::Truth, Readers::Owner)
     }
 }
 

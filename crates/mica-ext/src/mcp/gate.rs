@@ -5,7 +5,7 @@
 
 use async_trait::async_trait;
 use mica_agent::event::WindowChange;
-use mica_agent::hooks::{Gated, Step};
+use mica_agent::hooks::{Gated, Record, Step};
 use mica_agent::{Ask, Context, Hooks, Proposal, RunError, Scope, Verdict};
 use mica_ai::{Message, User};
 use mica_policy::Approvals;
@@ -17,7 +17,7 @@ use super::tool::only_looks;
 /// What keys of approvals begin with.
 const KEY: &str = "mcp ";
 
-/// The gate of all tools of servers. It also has servers started whose tools are not known when a run begins, and says when
+/// The gate of all tools of servers. It also has servers started whose tools are not known when a run has begun, and says when
 /// there are others in the middle of one.
 pub struct McpGate {
     servers: Servers,
@@ -50,7 +50,7 @@ impl McpGate {
 #[async_trait]
 impl Hooks for McpGate {
     async fn before_turn(&self, _: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
-        self.servers.begin().await;
+        self.servers.begin();
         Ok((Step::Go, Vec::new()))
     }
 
@@ -78,6 +78,13 @@ impl Hooks for McpGate {
         let was = ask.proposals.iter().any(|offered| offered.is(proposal));
         if was && proposal.key.starts_with(KEY) {
             self.approvals.remember(proposal.clone());
+        }
+        Ok(())
+    }
+
+    async fn record(&self, record: Record<'_>) -> Result<(), String> {
+        if matches!(record, Record::Message(Message::Assistant(_))) {
+            self.servers.answers();
         }
         Ok(())
     }

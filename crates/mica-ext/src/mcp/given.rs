@@ -44,7 +44,7 @@ pub struct Patience {
     pub longest_call: Duration,
     /// How long it is waited until a server was told that nobody waits any more.
     pub grace: Duration,
-    /// How long the first prompt waits for servers whose tools are not known.
+    /// How long [`super::Servers::ready`] waits for servers whose tools are not known.
     pub first: Duration,
 }
 

@@ -2,10 +2,10 @@
 //! a start.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::PathBuf;
 
+use mica_session::{Readers, Worth, replace_file};
 use rmcp::model::{Prompt, ServerPeerInfo, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -221,14 +221,8 @@ impl Store {
     }
 
     fn write(&self, path: &std::path::Path, text: &str) -> std::io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
-        let written = path.with_extension(format!("{}.new", std::process::id()));
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(true).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&written)?.write_all(text.as_bytes())?;
-        fs::rename(&written, path)
+        // It can be asked for again.
+        replace_file(path, text.as_bytes(), Worth::Cache, Readers::Owner)
     }
 
     /// Forgets it.

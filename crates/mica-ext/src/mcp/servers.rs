@@ -6,16 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::StreamExt as _;
 use mica_agent::Tool;
 use mica_context::section::Rendered;
-use mica_tools::Shelf;
 use mica_tools::deferred;
+use mica_tools::{Shelf, Supplier};
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::config::ServerConfig;
 use super::error::McpError;
@@ -34,6 +35,15 @@ use crate::registry::{Factory, Registry};
 const INSTRUCTIONS: usize = 600;
 /// Tools of one server that are named at the end of the conversation. Others can be called, and are found by loading.
 const NAMED: usize = 100;
+
+/// The name of the section about servers that are not known yet.
+const STRANGERS: &str = "mcp-strangers";
+/// How long a request has to leave before programs are started: as long as asking takes on a slow machine.
+const HEAD_START: Duration = Duration::from_millis(100);
+/// Servers that are started side by side before anybody needs them.
+const AT_ONCE: usize = 4;
+/// How long a tool that is asked for by its name is waited for. It fits into the time that a call of a tool has.
+const FETCHING: Duration = Duration::from_secs(25);
 
 /// How tools of servers reach the model, and what runs without asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +75,10 @@ pub(super) struct Inner {
     news: watch::Sender<u64>,
     state: Mutex<State>,
     begun: AtomicBool,
+    /// Those whose tools nobody knew when the session began, and what the model is told of them, which stays so.
+    strangers: OnceLock<Option<String>>,
+    /// Rung when the model was asked for the first time.
+    asked: Notify,
     patience: Duration,
     teller: OnceLock<Teller>,
 }
@@ -134,10 +148,14 @@ impl Servers {
             news,
             state: Mutex::default(),
             begun: AtomicBool::new(false),
+            strangers: OnceLock::new(),
+            asked: Notify::new(),
             patience,
             teller: OnceLock::new(),
         };
-        Self { inner: Arc::new(inner) }
+        let inner = Arc::new(inner);
+        inner.shelf.supplied_by(Arc::new(Starting(Arc::downgrade(&inner))));
+        Self { inner }
     }
 
     /// Those of these that are to be used. Nothing is started; what is known is read.
@@ -289,8 +307,9 @@ impl Servers {
         (!unknown).then(|| tool::is_gone(sent))
     }
 
-    /// A run begins: servers whose tools are not known are started, the first time, and waited for a moment.
-    pub async fn begin(&self) {
+    /// A run begins. Servers whose tools are not known are started, the first time, once the model was asked: starting
+    /// programs takes what asking needs. Nobody waits.
+    pub fn begin(&self) {
         if self.inner.begun.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -302,9 +321,31 @@ impl Servers {
                 Servers { inner }.sync();
             }
         });
-        let unknown: Vec<&Server> = self.iter().filter(|server| server.known().is_none()).collect();
+        let weak = Arc::downgrade(&self.inner);
+        tokio::spawn(async move {
+            let Some(inner) = weak.upgrade() else { return };
+            let _ = tokio::time::timeout(HEAD_START, inner.asked.notified()).await;
+            let unknown: Vec<Server> =
+                inner.servers.iter().filter(|server| server.known().is_none()).cloned().collect();
+            let starts = unknown.into_iter().map(|server| async move { drop(server.link().await) });
+            futures::stream::iter(starts).buffer_unordered(AT_ONCE).collect::<()>().await;
+        });
+    }
+
+    /// The model answers: what waited for it to be asked can begin.
+    pub(super) fn answers(&self) {
+        self.inner.asked.notify_one();
+    }
+
+    /// As [`Servers::begin`], for whoever has nobody to ask first: starts those that are not known at once, and waits for
+    /// them as long as patience lasts.
+    pub async fn ready(&self) {
+        self.begin();
+        self.answers();
         // What takes longer goes on, and is told when it is there.
-        let starting = futures::future::join_all(unknown.iter().map(|server| server.link()));
+        let starting = futures::future::join_all(
+            self.iter().filter(|server| server.known().is_none()).map(Server::link),
+        );
         let _ = tokio::time::timeout(self.inner.patience, starting).await;
         self.sync();
     }
@@ -332,7 +373,26 @@ impl Servers {
         self.complain();
         let sections = self.rendered();
         self.inner.state().heard = Some(sections.clone());
-        sections.into_iter().map(|(id, text)| Rendered::turn(id, text)).collect()
+        let sections = sections.into_iter().map(|(id, text)| Rendered::turn(id, text));
+        sections.chain([Rendered::turn(STRANGERS, self.strangers())]).collect()
+    }
+
+    /// What is said of servers whose tools nobody knew when the session began: how to wait for them.
+    fn strangers(&self) -> Option<String> {
+        let told = || {
+            let unknown: Vec<&Server> = self.iter().filter(|server| server.known().is_none()).collect();
+            let first = unknown.first()?;
+            let names: Vec<String> = unknown.iter().map(|server| line(&server.config().name, 60)).collect();
+            Some(format!(
+                "MCP servers that were not known when this session began are started meanwhile: {}. What they offer is told \
+                 when they are there. To wait for one that is needed, load its tools: {} with \"{}{}__*\".",
+                names.join(", "),
+                deferred::LOAD,
+                names::PREFIX,
+                first.config().tag
+            ))
+        };
+        self.inner.strangers.get_or_init(told).clone()
     }
 
     /// What to say when something is other than the model was told. Only in the middle of a run: at the beginning of one it
@@ -402,6 +462,25 @@ impl Servers {
             .filter(|(_, ended)| !ended)
             .map(|(server, _)| format!("the MCP server {}", server.config().name))
             .collect()
+    }
+}
+
+/// Has servers started whose tools are asked for by name before they are known.
+struct Starting(Weak<Inner>);
+
+#[async_trait]
+impl Supplier for Starting {
+    async fn fetch(&self, name: &str) {
+        let Some(inner) = self.0.upgrade() else { return };
+        let servers = Servers { inner };
+        let is_meant = |server: &&Server| {
+            name.starts_with(&format!("{}{}__", names::PREFIX, server.config().tag))
+                && server.known().is_none()
+        };
+        let Some(server) = servers.iter().find(is_meant) else { return };
+        // Why it cannot be used is told with the servers.
+        let _ = tokio::time::timeout(FETCHING, server.link()).await;
+        servers.sync();
     }
 }
 

@@ -27,6 +27,7 @@ declare module "mica" {
     on(event: "input", handler: Handler<"input", ExtensionResults["input"]>): void;
     on(event: "before_agent_start", handler: Handler<"before_agent_start", ExtensionResults["before_agent_start"]>): void;
     on(event: "session_start", handler: Handler<"session_start">): void;
+    on(event: "session_fork", handler: Handler<"session_fork">): void;
     on(event: "session_shutdown", handler: Handler<"session_shutdown">): void;
     on(event: "agent_start", handler: Handler<"agent_start">): void;
     on(event: "agent_end", handler: Handler<"agent_end">): void;
@@ -105,6 +106,7 @@ declare module "mica" {
     before_agent_start: { type: "before_agent_start"; prompt: string; systemPrompt: string };
 
     session_start: { type: "session_start"; reason: string };
+    session_fork: { type: "session_fork"; sessionId: string };
     session_shutdown: { type: "session_shutdown"; reason: string };
     agent_start: { type: "agent_start" };
     agent_end: { type: "agent_end"; outcome: RunOutcome; answer: string };

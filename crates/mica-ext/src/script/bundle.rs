@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mica_script::Resolver;
-use mica_script::modules::Found;
+use mica_script::modules::{Found, beside};
 
 use super::manifest::Manifest;
 
@@ -276,22 +276,6 @@ impl Resolver for Files {
 
 /// The name under which the code around a script imports it.
 const RESIDENT: &str = "resident.js";
-
-/// A path beside the module that names it. `None`: it leads out.
-fn beside(from: &str, import: &str) -> Option<String> {
-    let mut steps: Vec<&str> = from.split('/').collect();
-    steps.pop();
-    for step in import.split('/') {
-        match step {
-            "" | "." => {}
-            ".." => {
-                steps.pop()?;
-            }
-            step => steps.push(step),
-        }
-    }
-    Some(steps.join("/"))
-}
 
 #[cfg(test)]
 mod tests;

@@ -164,6 +164,7 @@ fn one(known: &HashMap<&str, &Message>, value: &Value) -> Result<Message, String
 pub(super) fn moment(moment: &Moment) -> Value {
     let mut event = match moment {
         Moment::SessionStart { reason } | Moment::SessionShutdown { reason } => json!({ "reason": reason }),
+        Moment::SessionFork { session } => json!({ "sessionId": session }),
         Moment::AgentEnd { outcome, answer } => json!({ "outcome": ended(outcome), "answer": answer }),
         Moment::TurnStart { turn } | Moment::TurnEnd { turn } => json!({ "turnIndex": turn }),
         Moment::ToolStart { call, tool, args } => {

@@ -6,8 +6,10 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use super::files::TEXT;
 use super::front::LONGEST;
@@ -81,8 +83,7 @@ pub fn of_user(config: &Path, home: Option<&Path>) -> Vec<Root> {
 pub fn find(roots: &[Root]) -> Found {
     let mut search = Search::default();
     for root in roots {
-        search.folders = 0;
-        search.folder(root, &root.path, 0);
+        search.root(root);
     }
     search.found
 }
@@ -99,8 +100,7 @@ pub fn at(folder: &Path) -> Found {
 pub fn candidates(roots: &[Root]) -> Vec<PathBuf> {
     let mut search = Search { only_names: true, ..Search::default() };
     for root in roots {
-        search.folders = 0;
-        search.folder(root, &root.path, 0);
+        search.root(root);
     }
     search.names
 }
@@ -111,14 +111,25 @@ struct Search {
     names: Vec<PathBuf>,
     only_names: bool,
     /// Folders and files that were looked at, by what they are on the disk.
-    seen: HashSet<(u64, u64)>,
+    seen: HashSet<Identity>,
     folders: usize,
 }
 
+/// A folder or a file by what it is on the disk.
+type Identity = (u64, u64);
+
 impl Search {
-    fn folder(&mut self, root: &Root, folder: &Path, depth: usize) {
-        let Some((facts, real)) = self.entered(root, folder) else { return };
-        if !facts.is_dir() || !self.seen.insert((facts.dev(), facts.ino())) {
+    fn root(&mut self, root: &Root) {
+        self.folders = 0;
+        let Some((facts, real)) = self.entered(root, &root.path) else { return };
+        if facts.is_dir() {
+            self.folder(root, &root.path, &real, (facts.dev(), facts.ino()), 0);
+        }
+    }
+
+    /// Looks into a folder that is shown under one path and is another.
+    fn folder(&mut self, root: &Root, folder: &Path, real: &Path, is: Identity, depth: usize) {
+        if !self.seen.insert(is) {
             return;
         }
         self.folders += 1;
@@ -128,13 +139,11 @@ impl Search {
             }
             return;
         }
-        let main = real.join(FILE);
         // The root itself is no skill: its name would say nothing.
-        if depth > 0 && fs::symlink_metadata(&main).is_ok() {
-            self.one(root, &main, folder, Kept::Folder(real.clone()));
+        if depth > 0 && self.is_skill(root, folder, real) {
             return;
         }
-        let Ok(entries) = fs::read_dir(&real) else { return };
+        let Ok(entries) = fs::read_dir(real) else { return };
         let mut entries: Vec<_> = entries.flatten().collect();
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
@@ -144,14 +153,45 @@ impl Search {
                 continue;
             }
             let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_file() || (kind.is_symlink() && entry.path().is_file()) {
+            let path = entry.path();
+            if kind.is_file() || (kind.is_symlink() && path.is_file()) {
                 if name.ends_with(SUFFIX) {
-                    self.one(root, &entry.path(), &entry.path(), Kept::File(entry.path()));
+                    self.one(root, &path, &path, Kept::File(path.clone()));
                 }
-            } else {
-                self.folder(root, &entry.path(), depth + 1);
+            } else if kind.is_dir() && root.within.is_none() {
+                // No link, so it is what it is called, and the list said which folder it is: a start with a hundred skills
+                // does not ask the disk again for each.
+                self.folder(root, &path, &path, (is.0, entry.ino()), depth + 1);
+            } else if let Some((facts, real)) = self.entered(root, &path)
+                && facts.is_dir()
+            {
+                self.folder(root, &path, &real, (facts.dev(), facts.ino()), depth + 1);
             }
         }
+    }
+
+    /// Whether a folder is a skill; then it is taken or left out.
+    fn is_skill(&mut self, root: &Root, folder: &Path, real: &Path) -> bool {
+        let main = real.join(FILE);
+        if root.within.is_none() && !self.only_names && self.found.skills.len() < SKILLS {
+            // Links are followed here, so that it can be opened is all there is to know.
+            match open(&main) {
+                Ok(file) => {
+                    self.read(root, &main, folder, Kept::Folder(real.to_owned()), opened(file));
+                    return true;
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(_) => {
+                    self.one(root, &main, folder, Kept::Folder(real.to_owned()));
+                    return true;
+                }
+            }
+        }
+        let is_there = fs::symlink_metadata(&main).is_ok();
+        if is_there {
+            self.one(root, &main, folder, Kept::Folder(real.to_owned()));
+        }
+        is_there
     }
 
     /// What is there, and where it really is. A link out of a project leads nowhere, and is told.
@@ -199,9 +239,15 @@ impl Search {
             Kept::File(_) => Kept::File(real.clone()),
             other => other,
         };
+        let head = open(&real).map_err(|error| format!("it cannot be read: {error}")).and_then(opened);
+        self.read(root, file, shown, kept, head);
+    }
+
+    /// Takes a skill whose file begins so, or leaves it out.
+    fn read(&mut self, root: &Root, file: &Path, shown: &Path, kept: Kept, head: Result<String, String>) {
         let called = shown.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let called = called.strip_suffix(SUFFIX).unwrap_or(&called);
-        match head(&real, &facts).and_then(|head| Skill::read(&head, called, kept, root.whose)) {
+        match head.and_then(|head| Skill::read(&head, called, kept, root.whose)) {
             Ok(skill) => self.found.skills.push(skill),
             Err(reason) => self.leave_out(file, reason),
         }
@@ -212,18 +258,34 @@ impl Search {
     }
 }
 
+/// Opens a file without waiting: a pipe that lies in its place has nobody at its other end.
+fn open(path: &Path) -> std::io::Result<File> {
+    File::options().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
+}
+
 /// The beginning of a file, as far as front matter can go.
-fn head(file: &Path, facts: &fs::Metadata) -> Result<String, String> {
+fn opened(mut file: File) -> Result<String, String> {
+    let unreadable = |error: std::io::Error| format!("it cannot be read: {error}");
+    let facts = file.metadata().map_err(unreadable)?;
     if !facts.is_file() {
         return Err("it is no file".to_owned());
     }
     if facts.len() > TEXT {
         return Err(format!("it has {} bytes; {TEXT} are the most", facts.len()));
     }
-    let longest = LONGEST as u64 + 1024;
-    let mut bytes = Vec::with_capacity(facts.len().min(longest).try_into().unwrap_or_default());
-    let opened = File::open(file).and_then(|file| file.take(longest).read_to_end(&mut bytes));
-    opened.map_err(|error| format!("it cannot be read: {error}"))?;
+    let longest = facts.len().min(LONGEST as u64 + 1024);
+    let mut bytes = vec![0; longest.try_into().unwrap_or_default()];
+    let mut end = 0;
+    while let Some(rest) = bytes.get_mut(end..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            // It became shorter meanwhile.
+            Ok(0) => break,
+            Ok(more) => end += more,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+    bytes.truncate(end);
     // A letter may be cut at the end; what is wrong before is no text.
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),

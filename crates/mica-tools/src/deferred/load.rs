@@ -11,6 +11,9 @@ use serde_json::json;
 use super::{CALL, Deferred, LOAD};
 use crate::arguments::read;
 
+/// Tools that one name with a `*` tells about. Of more, the names are told: descriptions of hundreds would fill a window.
+const AT_ONCE: usize = 16;
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LoadArgs {
@@ -72,19 +75,28 @@ impl Tool for LoadTools {
         names.retain(|name| seen.insert(name.clone()));
         let (mut text, mut loaded, mut unknown) = (String::new(), Vec::new(), Vec::new());
         for name in &names {
-            match self.deferred.get(name.trim()) {
-                None => unknown.push(self.unknown(name)),
-                Some(tool) => {
-                    let spec = tool.spec();
-                    loaded.push(spec.name.clone());
-                    let _ = write!(
-                        text,
-                        "<tool name=\"{}\">\n{}\nArguments (JSON Schema): {}\n</tool>\n",
-                        spec.name,
-                        spec.description.trim(),
-                        spec.schema
-                    );
-                }
+            let found = self.deferred.named(name.trim()).await;
+            if found.is_empty() {
+                unknown.push(self.unknown(name));
+            }
+            let (told, others) = found.split_at(found.len().min(AT_ONCE));
+            for spec in told.iter().map(|tool| tool.spec()) {
+                loaded.push(spec.name.clone());
+                let _ = write!(
+                    text,
+                    "<tool name=\"{}\">\n{}\nArguments (JSON Schema): {}\n</tool>\n",
+                    spec.name,
+                    spec.description.trim(),
+                    spec.schema
+                );
+            }
+            if !others.is_empty() {
+                let names: Vec<&str> = others.iter().map(|tool| tool.spec().name.as_str()).collect();
+                let _ = writeln!(
+                    text,
+                    "{name} is also for these, to be loaded by their names: {}.",
+                    names.join(", ")
+                );
             }
         }
         if loaded.is_empty() {

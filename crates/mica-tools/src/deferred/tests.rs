@@ -102,6 +102,50 @@ async fn several_are_loaded_at_once() {
     assert_eq!(loaded(json!([])).await, Err("Say which tools to load.".to_owned()));
 }
 
+/// Puts a tool on a shelf when it is asked for one.
+struct Later(Shelf);
+
+#[async_trait::async_trait]
+impl Supplier for Later {
+    async fn fetch(&self, name: &str) {
+        tokio::task::yield_now().await;
+        if name.starts_with("far_") {
+            let many = (0..18).map(|number| tool(&format!("far_{number:02}"), "Comes late."));
+            self.0.put(many.collect());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_on_its_way_is_waited_for_and_one_name_may_be_for_many() {
+    let shelf = Shelf::default();
+    shelf.supplied_by(Arc::new(Later(shelf.clone())));
+    let deferred = Deferred::new(vec![tool("ship", "Ships it.")]).growing(vec![shelf]);
+    let load = LoadTools::new(&deferred);
+    let cx = ToolCx::new(RunId::fresh(), CallId::from("c"), CancellationToken::new(), |_| {});
+    let load = async |names: Value| {
+        let args = Args::from_iter([("names".to_owned(), names)]);
+        let output = load.call(args, &cx).await.map_err(|error| error.message)?;
+        let details = output.details.clone().unwrap_or_default();
+        let [mica_ai::Content::Text { text }] = output.content.as_slice() else {
+            return Err("no text".to_owned());
+        };
+        Ok((text.clone(), details["loaded"].as_array().map_or(0, Vec::len)))
+    };
+    assert_eq!(
+        load(json!(["near_*"])).await,
+        Err("There is no tool \"near_*\" to load. There are: ship.".to_owned())
+    );
+    let (text, count) = load(json!(["far_*"])).await.unwrap();
+    assert_eq!(count, 16);
+    assert!(
+        text.contains("\nfar_* is also for these, to be loaded by their names: far_16, far_17.\n"),
+        "{text}"
+    );
+    let (_, count) = load(json!(["far_17", "ship"])).await.unwrap();
+    assert_eq!(count, 2);
+}
+
 #[test]
 fn what_a_call_stands_for() {
     let check = |args: Value, expect: Result<(&str, Value), &str>| {

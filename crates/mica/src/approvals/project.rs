@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::{Context as _, Result};
 use mica_agent::{Proposal, Scope};
 use mica_policy::shell::Remembered;
+use mica_session::{Readers, Worth, replace_file};
 use serde::{Deserialize, Serialize};
 
 use crate::surroundings::Surroundings;
@@ -113,14 +113,7 @@ impl ProjectFile {
             every.remove(&self.project);
         }
         let text = serde_json::to_string_pretty(&every)?;
-        let new = path.with_extension("new");
-        let written = || -> std::io::Result<()> {
-            let mut file = File::create(&new)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&new, &path)
-        };
-        written().with_context(unwritable)
+        replace_file(&path, text.as_bytes(), Worth::Truth, Readers::Usual).with_context(unwritable)
     }
 
     fn every(&self) -> Result<Every> {

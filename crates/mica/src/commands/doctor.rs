@@ -1,5 +1,6 @@
 //! `mica doctor`: what is configured and reachable, and how to mend what is not.
 
+mod added;
 mod mi;
 
 use std::fmt::Write as _;
@@ -72,6 +73,7 @@ pub async fn run(flags: &RunFlags, surroundings: &Surroundings, ask: bool) -> Ve
     };
     findings.push(Finding::good("settings", sources(&config)));
     findings.extend(servers(surroundings));
+    findings.extend(added::findings(&values, surroundings).await);
     findings.extend(mi::findings(&values.mi, surroundings));
     let reach = match Reach::find(&values, flags, surroundings) {
         Ok(reach) => reach,

@@ -83,7 +83,7 @@ pub async fn run(command: &McpCommand, cli: &Cli, surroundings: &Surroundings) -
             let result = called?;
             match format {
                 Form::Json => println!("{}", serde_json::to_string(&result)?),
-                Form::Text => println!("{}", told(&result)),
+                Form::Text => print!("{}", plain_page(&told(&result))),
             }
             Ok(if result.is_error == Some(true) { Exit::Error } else { Exit::Done })
         }

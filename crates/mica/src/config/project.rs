@@ -83,7 +83,6 @@ impl Part {
     }
 
     /// A part that is a folder: one change anywhere in it, and it needs trust anew.
-    #[allow(dead_code, reason = "for kinds that are folders")]
     pub fn folder(kind: Kind, path: impl Into<PathBuf>, mut files: Vec<File>) -> Self {
         files.sort();
         let texts = files.iter().map(|(name, bytes)| match std::str::from_utf8(bytes) {

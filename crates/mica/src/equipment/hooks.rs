@@ -336,6 +336,7 @@ impl Factory for Loader {
         let Loaded { configured, watched, differs, .. } = load(&self.surroundings, &self.values);
         let problems = configured.problems.iter().map(ToString::to_string);
         problems.chain(differs).for_each(|text| self.session.tell(text));
+        self.session.teller().loaded(configured.hooks.clone());
         let listing = Listing { surroundings: self.surroundings.clone(), values: self.values.clone() };
         if configured.is_empty() {
             registry.commands.push(Arc::new(listing));

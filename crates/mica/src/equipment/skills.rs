@@ -22,8 +22,8 @@ use mica_ext::templates::{self, Template};
 use mica_ext::{Command, Factory, Origin, Registry};
 use mica_tools::file_read;
 
-use super::Part;
 use super::begun::Begun;
+use super::{Fresh, Part};
 use crate::config::Values;
 use crate::interactive::slash;
 use crate::makes;
@@ -34,6 +34,9 @@ const NEWS: &str = "new-skills";
 
 /// The name of the section that tells what is other than it was when a session began that goes on.
 const CHANGES: &str = "changed-skills";
+
+/// What they are for, in a line.
+const LOADS: &str = "loads skills";
 
 /// Commands that people can type, registered whenever extensions are loaded.
 pub(super) struct Typable {
@@ -178,7 +181,13 @@ impl Knowhow {
         let mut part = Part { factories: vec![(Origin::Compiled, Arc::new(commands))], ..Part::default() };
         if let Some(tool) = LoadSkill::since(&self.skills, &self.began) {
             let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(tool)];
-            part.capabilities.push(Capability::new(Page::Global, "loads skills", tools));
+            part.capabilities.push(Capability::new(Page::Global, LOADS, tools));
+            let (skills, began) = (self.skills.clone(), self.began.clone());
+            part.anew = Some(Arc::new(move |_| {
+                let tool = LoadSkill::since(&skills, &began).map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+                let tools: Vec<Arc<dyn Tool>> = tool.into_iter().collect();
+                Fresh { capabilities: vec![Capability::new(Page::Global, LOADS, tools)], hooks: Vec::new() }
+            }));
         }
         let mut news =
             News::new(&self.roots, &self.skills.of_session(&self.began), self.others.iter().cloned());

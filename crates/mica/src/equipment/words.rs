@@ -68,10 +68,10 @@ impl Words {
         self
     }
 
-    /// What a subagent is told of it: who it is and what it can load is said by whoever sends it.
+    /// What a subagent is told of it: who it is is said by whoever sends it. Skills are told where it can load them.
     #[must_use]
     pub fn for_subagent(&self) -> Self {
-        Self { memory: self.memory.clone(), ..Self::default() }
+        Self { memory: self.memory.clone(), skills: self.skills.clone(), ..Self::default() }
     }
 
     /// Puts them into a prompt. Their words are people's, and not held to the tools that are there.

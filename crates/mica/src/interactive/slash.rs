@@ -1,8 +1,12 @@
 //! What a person types with a slash: looks at the run and its session, and changes where the conversation stands.
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Parser as _;
+use mica_agent::nearest::nearest;
 use mica_ai::Message;
+use mica_ext::Moment;
 use mica_ext::extensions::CommandInfo;
 use mica_policy::mode::Mode;
 use mica_session::undo::Way;
@@ -20,7 +24,7 @@ use crate::render::text::TextPrinter;
 use crate::saying;
 use crate::surroundings::Surroundings;
 use crate::switching;
-use crate::terminal::{Input, Terminal};
+use crate::terminal::{Input, Terminal, bound};
 use crate::work::Work;
 use mica_domain::keeping::Keeper;
 use mica_domain::keeping::window;
@@ -84,9 +88,21 @@ pub async fn command(
             Err(error) => format!("{error:#}"),
         },
         "tree" | "goto" | "label" | "name" | "fork" | "undo-compact" => {
-            history(work, surroundings, terminal, name, rest)
-                .await
-                .unwrap_or_else(|error| format!("{error:#}"))
+            match history(work, surroundings, terminal, name, rest).await {
+                Err(error) => format!("{error:#}"),
+                Ok((said, None)) => said,
+                Ok((said, Some(moment))) => {
+                    // An extension that hears of it may ask something.
+                    let telling = async {
+                        work.extensions().tell(&moment).await;
+                        Ok(saying::Said::Handled(None))
+                    };
+                    match Box::pin(attend(work, telling, printer, terminal, wants)).await {
+                        Ok(()) => said,
+                        Err(error) => format!("{said}\n{error:#}"),
+                    }
+                }
+            }
         }
         "model" if !rest.is_empty() => {
             // An extension that hears of it may ask something.
@@ -119,8 +135,7 @@ pub async fn meanwhile(work: &Work, command: &str) -> String {
 
 /// Whether a line is a command of the program itself. Those of extensions are theirs; a path, for example, is something to say.
 pub fn is_command(line: &str) -> bool {
-    let name = line.trim().strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
-    name.is_some_and(|name| COMMANDS.contains(&name))
+    named(line).is_some_and(|name| COMMANDS.contains(&name))
 }
 
 /// What extensions bring that cannot be had here.
@@ -133,17 +148,48 @@ pub fn clashes(work: &Work) -> Vec<String> {
             command.extension, command.name
         )
     });
-    let keys = work.extensions().shortcuts().into_iter();
-    let keys = keys.map(|key| {
-        format!("extension {}: its key {} is not bound: keys are not, here", key.extension, key.key)
+    let keys = work.extensions().shortcuts().into_iter().filter_map(|key| {
+        let reason = bound::read(&key.key).err()?;
+        Some(format!("extension {}: its key {} is not bound: {reason}", key.extension, plain(&key.key)))
     });
     commands.chain(keys).collect()
 }
 
-/// What is said to a command that nobody has.
-pub fn unknown(line: &str) -> String {
-    let (name, _) = split(line.trim_start_matches('/'));
-    format!("there is no command /{name}; /help lists them")
+/// What is said to a command that nobody has, with those that may have been meant.
+pub fn unknown(work: &Work, line: &str) -> String {
+    let name = named(line).unwrap_or_default();
+    let theirs = work.extensions().commands();
+    let all = COMMANDS.iter().copied().chain(theirs.iter().map(|command| command.name.as_str()));
+    match nearest(name, all) {
+        Some(meant) => format!("there is no command /{name}; did you mean /{meant}? /help lists them all"),
+        None => format!("there is no command /{name}; /help lists them"),
+    }
+}
+
+/// Why a line that looks like a command is not said to a model where nobody can type another: it is none, or one for people
+/// who talk with the agent. A path or another text that only begins with a slash is something to say.
+pub fn misplaced(work: &Work, line: &str) -> Option<String> {
+    let name = named(line)?;
+    if is_taken(name) {
+        return Some(format!("/{name} is a command of the interactive program: start `mica` without -p"));
+    }
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_:?".contains(letter);
+    let looks_so =
+        name.starts_with(|letter: char| letter.is_ascii_alphabetic()) && name.chars().all(is_letter);
+    if !looks_so || Path::new("/").join(name).exists() {
+        return None;
+    }
+    let theirs = work.extensions().commands();
+    let near = nearest(name, theirs.iter().map(|command| command.name.as_str()));
+    let near = near.map(|near| format!("; did you mean /{near}?")).unwrap_or_default();
+    Some(format!(
+        "there is no command /{name}{near}. To say it to the model, begin with something else than a slash"
+    ))
+}
+
+/// The name behind the slash.
+fn named(line: &str) -> Option<&str> {
+    line.trim().strip_prefix('/')?.split_whitespace().next()
 }
 
 /// Whether a name is that of a command already.
@@ -214,7 +260,7 @@ async fn about(work: &Work, name: &str, rest: &str) -> String {
         "agents" => work.agents(),
         "model" => work.asked(),
         "session" => work.place(),
-        other => unknown(other),
+        other => unknown(work, &format!("/{other}")),
     }
 }
 
@@ -269,37 +315,43 @@ async fn history(
     terminal: &mut Terminal,
     name: &str,
     rest: &str,
-) -> Result<String> {
+) -> Result<(String, Option<Moment>)> {
     let keeper =
         work.keeper.as_ref().context("this conversation is not kept, so there is no history to look at")?;
     match name {
-        "tree" => Ok(tree::text(&keeper.session(), tree::Rows::Spoken, surroundings.columns)),
-        "name" => keeper.change(|session| sessions::name(session, rest)),
+        "tree" => Ok((tree::text(&keeper.session(), tree::Rows::Spoken, surroundings.columns), None)),
+        "name" => Ok((keeper.change(|session| sessions::name(session, rest))?, None)),
         "label" => {
             let (entry, text) = rest.split_once(' ').unwrap_or((rest, ""));
             if entry.is_empty() {
                 bail!("say which entry and what to call it: /label ENTRY TEXT; /tree shows the entries");
             }
             let text = Some(text.trim()).filter(|text| !text.is_empty());
-            keeper.change(|session| sessions::label(session, entry, text))
+            Ok((keeper.change(|session| sessions::label(session, entry, text))?, None))
         }
         "fork" => {
             let at = Some(rest).filter(|rest| !rest.is_empty());
             let fork = sessions::fork(&sessions::folder(surroundings), &keeper.session(), at)?;
             let id = fork.header().id.short();
-            Ok(format!("{id} is a new session; this one goes on. `mica --resume {id}` opens it"))
+            let said = format!("{id} is a new session; this one goes on. `mica --resume {id}` opens it");
+            Ok((said, Some(Moment::SessionFork { session: fork.header().id.to_string() })))
         }
         "undo-compact" => {
             let said = keeper.change(sessions::uncompact)?;
             reload(work, keeper).await?;
-            Ok(said)
+            Ok((said, None))
         }
         _ => go(work, keeper, terminal, rest).await,
     }
 }
 
 /// Goes elsewhere in the conversation, and asks what should be remembered of the branch that is left.
-async fn go(work: &Work, keeper: &Keeper, terminal: &mut Terminal, entry: &str) -> Result<String> {
+async fn go(
+    work: &Work,
+    keeper: &Keeper,
+    terminal: &mut Terminal,
+    entry: &str,
+) -> Result<(String, Option<Moment>)> {
     if entry.is_empty() {
         bail!("say where to go: /goto ENTRY; /tree shows the entries");
     }
@@ -315,7 +367,7 @@ async fn go(work: &Work, keeper: &Keeper, terminal: &mut Terminal, entry: &str) 
     if leaves {
         match terminal.line("what should be remembered of the branch you leave? (Enter: nothing) ").await {
             Input::Line(line) => summary = Some(line),
-            _ => return Ok("you are where you were".to_owned()),
+            _ => return Ok(("you are where you were".to_owned(), None)),
         }
     }
     let said = keeper.change(|session| sessions::go(session, to, summary.as_deref()))?;
@@ -323,7 +375,7 @@ async fn go(work: &Work, keeper: &Keeper, terminal: &mut Terminal, entry: &str) 
     if let Some(words) = words {
         terminal.draft(&words);
     }
-    Ok(said)
+    Ok((said, Some(Moment::SessionStart { reason: "goto" })))
 }
 
 /// Where to go for an entry, and what to put into the prompt: a message of the person's own is to be said again, so the

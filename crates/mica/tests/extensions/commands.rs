@@ -125,3 +125,25 @@ async fn what_is_not_trusted_is_allowed_nothing_and_what_mica_has_is_not_brought
         "helps loads: commands /mine; not used, because mica has one of this name: /help\nasks for: exec:git\n"
     );
 }
+
+#[tokio::test]
+async fn a_command_that_nobody_has_is_no_prompt() {
+    let stage = Stage::new(Scenario::new().turn(done())).await;
+    user(
+        &stage,
+        "hello.ts",
+        "export default (api) => { api.registerCommand('hello', { description: 'x', handler: async () => 'hi' }); };\n",
+    );
+    for (prompt, says) in [
+        ("/helo you", "mica: there is no command /helo; did you mean /hello?"),
+        ("/zzz", "mica: there is no command /zzz. To say it to the model"),
+        ("/undo", "mica: /undo is a command of the interactive program"),
+    ] {
+        let ran = stage.ask(&["-p", prompt]).await;
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{prompt}: {}", ran.err);
+        assert!(ran.err.contains(says), "{prompt}: {}", ran.err);
+    }
+    assert_eq!(stage.server.captured().len(), 0, "nothing was said to the model");
+    // A path is something to say.
+    assert_eq!(runs(&stage, &["-p", "/etc/hosts: what is it?"]).await.out, "Done.\n");
+}

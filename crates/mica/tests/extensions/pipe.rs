@@ -15,7 +15,7 @@ async fn a_client_answers_what_an_extension_asks() {
         let asked = pipe.until(|line| line["ui"]["type"] == "confirm").await["ui"].clone();
         assert_eq!(asked["extension"], "guardrails");
         let question = asked["questions"][0]["question"].as_str().unwrap();
-        assert!(question.contains("Potentially dangerous operation detected"), "{question}");
+        assert!(question.contains("file_write throws data away. Run it?"), "{question}");
         assert_eq!(pipe.state("questions").await[0]["call"], asked["call"]);
         let answer = json!({ "method": "answer", "call": asked["call"], "answers": [{ "chosen": [label] }] });
         assert_eq!(pipe.ask(answer).await["result"], json!({}));

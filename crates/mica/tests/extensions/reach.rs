@@ -181,3 +181,24 @@ async fn without_a_sandbox_a_program_needs_a_yes() {
     assert!(stage.project().join("made.txt").exists());
     pipe.leave().await;
 }
+
+#[tokio::test]
+async fn what_extensions_make_of_the_input_and_the_window_has_no_secrets_in_it() {
+    const SECRET: &str = "correct-horse-battery";
+    let stage = Stage::new(Scenario::new().turn(done())).await;
+    put(stage.project().join(".env"), &format!("DB_PASSWORD={SECRET}\n"));
+    user(
+        &stage,
+        "leaks.ts",
+        &format!(
+            "export default (api) => {{
+               api.on('input', (event) => ({{ action: 'transform', text: event.text + ' typed {SECRET}' }}));
+               api.on('context', (event) => ({{ messages: [...event.messages, {{ role: 'user', content: 'window {SECRET}' }}] }}));
+             }};\n"
+        ),
+    );
+    runs(&stage, &["-p", "go"]).await;
+    let sent = stage.server.captured()[0].json["messages"].to_string();
+    assert!(sent.contains("go typed ") && sent.contains("window "), "{sent}");
+    assert!(!sent.contains(SECRET), "{sent}");
+}

@@ -213,3 +213,22 @@ async fn a_permission_can_be_given_and_refused_by_the_users_own_hook() {
     assert_eq!((ran.code, stage.read("new.txt").as_str()), (Some(0), ""), "{}", ran.err);
     assert!(stage.last().contains("not on a Friday"), "{}", stage.last());
 }
+
+#[tokio::test]
+async fn a_matcher_that_fits_no_tool_is_remarked_on() {
+    let stage = Stage::new(Scenario::new().turn(Turn::new().text("Done."))).await;
+    stage.hooks(&json!({ "hooks": { "PreToolUse": [
+        { "matcher": "shel", "hooks": [{ "command": "true" }] },
+        { "matcher": "mcp__later__x", "hooks": [{ "command": "true" }] },
+        { "matcher": "shell|file_.*", "hooks": [{ "command": "true" }] },
+    ] } }));
+    let ran = stage.ask(&["-p", "go"]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let remarks: Vec<&str> = ran.err.lines().filter(|line| line.contains("fits no tool")).collect();
+    assert_eq!(remarks.len(), 1, "{}", ran.err);
+    assert!(
+        remarks[0]
+            .ends_with("its matcher \"shel\" fits no tool that there is, so it never runs; was shell meant?"),
+        "{remarks:?}"
+    );
+}

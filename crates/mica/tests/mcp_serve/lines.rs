@@ -55,9 +55,17 @@ fn mistakes_are_answered_and_the_server_goes_on() {
     ] {
         talk.say(line);
         let answer = talk.hear();
-        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}: {answer}");
+        assert_eq!(
+            (&answer["error"]["code"], answer.get("id")),
+            (&json!(code), Some(&id)),
+            "{line}: {answer}"
+        );
     }
-    assert_eq!(talk.ask("no/such", json!({}))["code"], -32601);
+    let unknown = talk.ask("no/such", json!({}));
+    assert_eq!(
+        (&unknown["code"], &unknown["message"]),
+        (&json!(-32601), &json!("Method not found: no/such"))
+    );
     assert_eq!(talk.ask("tools/call", json!({ "name": "nope" }))["code"], -32602);
     assert_eq!(talk.ask("tools/list", json!({ "cursor": "nope" }))["code"], -32602);
     assert_eq!(talk.ask("tools/list", json!({}))["tools"][0]["name"], "check");

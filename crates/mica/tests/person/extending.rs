@@ -194,3 +194,62 @@ async fn an_extension_asks_when_a_session_begins_and_nobody_answers_when_it_is_o
     person.sees("edit> ");
     person.leaves();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_of_extensions_do_something_at_the_prompt_and_leave_the_line() {
+    let mut person = Person::sits_down(Scenario::new()).await;
+    person.sees("edit> ");
+    let keys = "export default (api) => {
+        api.registerShortcut('ctrl+t', { description: 'counts', handler: async (ctx) => ctx.ui.notify('pressed it', 'info') });
+        api.registerShortcut('f5', { description: 'fails', handler: async () => { throw new Error('no such luck'); } });
+        api.registerShortcut('ctrl+c', { description: 'never', handler: async () => {} });
+      };\n";
+    put(&person, "home/config/extensions/keys.ts", keys);
+    begins_anew(&mut person);
+    person.sees("extension keys: its key ctrl+c is not bound: it belongs to the line editor or the terminal");
+    person.sees("edit> ");
+    person.types("/hel\x14");
+    person.sees("pressed it");
+    // What was typed is in the line again, and goes on.
+    person.sees("edit> /hel");
+    person.types("p\r");
+    person.sees("/quit              leave");
+    person.sees("edit> ");
+    person.types("\x1b[15~");
+    person.sees("no such luck");
+    person.sees("edit> ");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn extensions_hear_that_a_person_went_elsewhere_or_made_another_session() {
+    let scenario = Scenario::new().turn(Turn::new().text("One.")).turn(Turn::new().text("Two."));
+    let mut person = Person::sits_down(scenario).await;
+    person.sees("edit> ");
+    let hears = "export default (api) => {
+        api.on('session_start', (event, ctx) => ctx.ui.notify(`started by ${event.reason}`, 'info'));
+        api.on('session_fork', (event, ctx) => ctx.ui.notify(`forked ${event.sessionId.length > 8}`, 'info'));
+      };\n";
+    put(&person, "home/config/extensions/hears.ts", hears);
+    begins_anew(&mut person);
+    person.sees("started by startup");
+    person.sees("edit> ");
+    person.types("a first question\r");
+    person.sees("One.");
+    person.sees("edit> ");
+    person.types("/fork\r");
+    person.sees("forked true");
+    person.sees("is a new session; this one goes on");
+    person.sees("edit> ");
+    person.types("/tree\r");
+    let tree = person.sees("edit> ");
+    let entry = tree.lines().find(|line| line.contains("a first question")).unwrap();
+    let entry = entry.split_whitespace().find(|word| word.len() == 8).unwrap();
+    person.types(&format!("/goto {entry}\r"));
+    person.sees("what should be remembered");
+    person.types("\r");
+    person.sees("started by goto");
+    person.sees("edit> ");
+    person.types("\x15");
+    person.leaves();
+}

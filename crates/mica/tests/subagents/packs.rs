@@ -117,7 +117,10 @@ async fn deferred_tools_of_subagents_are_those_of_their_profile() {
     assert!(ran.err.contains("● Subagent "), "{}", ran.err);
 
     let theirs = asked(&stage, "what does it say");
-    assert_eq!(tools(&theirs[0]), ["call_tool", "glob", "grep", "list_dir", "load_tools", "web_fetch"]);
+    assert_eq!(
+        tools(&theirs[0]),
+        ["call_tool", "glob", "grep", "list_dir", "load_skill", "load_tools", "web_fetch"]
+    );
     let told = system(&theirs[0]);
     assert!(told.contains("\n- file_read: ") && !told.contains("file_write"), "{told}");
     let said = results(theirs.last().unwrap());

@@ -123,3 +123,48 @@ async fn those_in_the_background_ask_when_no_run_goes_on() {
     pipe.send(json!({ "id": 9, "method": "approve", "decisions": [] })).await;
     assert_eq!(pipe.answer(9).await["error"]["message"], "nothing is asked: no run goes on");
 }
+
+#[tokio::test]
+async fn hooks_about_tools_see_calls_of_subagents_and_skills_are_theirs_too() {
+    let stage = Stage::new(scenario_of_hooks()).await;
+    let config = stage.folder.path().join("home/config");
+    let skill = config.join("skills/tides");
+    std::fs::create_dir_all(&skill).unwrap();
+    std::fs::write(
+        skill.join("SKILL.md"),
+        "---\nname: tides\ndescription: About tides.\n---\nHigh water comes twice.\n",
+    )
+    .unwrap();
+    let hook = |command: &str| json!([{ "matcher": "file_write", "hooks": [{ "command": command }] }]);
+    let hooks = json!({ "hooks": {
+        "PostToolUse": hook("echo after >> seen.txt"),
+        "PermissionRequest": hook("echo asked >> seen.txt; echo '{\"hookSpecificOutput\":{\"decision\":{\"behavior\":\"allow\"}}}'"),
+    } });
+    std::fs::write(config.join("hooks.json"), hooks.to_string()).unwrap();
+    let ran = stage.ask(&["-p", "begin here"]).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    assert_eq!(
+        std::fs::read_to_string(stage.project().join("seen.txt")).unwrap(),
+        "asked\nafter\n",
+        "{}",
+        ran.err
+    );
+    let requests: Vec<serde_json::Value> =
+        stage.server.captured().iter().map(|one| one.json.clone()).collect();
+    let mut theirs =
+        requests.iter().filter(|request| request["messages"].to_string().contains("write the file"));
+    let last = theirs.rfind(|request| results(request).len() == 2).unwrap().clone();
+    assert!(results(&last)[0].contains("High water comes twice."), "{last}");
+    assert!(last["messages"].to_string().contains("tides: About tides."), "{last}");
+}
+
+fn scenario_of_hooks() -> mica_testkit::Scenario {
+    let skill = |turn: Turn| turn.call("load_skill", json!({ "name": "tides" }));
+    let write = |turn: Turn| turn.call("file_write", json!({ "path": "new.txt", "content": "made\n" }));
+    mica_testkit::Scenario::new()
+        .turn(send(first("begin here"), "one", sends("general", "write the file")))
+        .turn(skill(first("write the file")))
+        .turn(write(after("write the file", 1)))
+        .turn(after("write the file", 2).text("Written."))
+        .turn(after("begin here", 1).text("Done."))
+}

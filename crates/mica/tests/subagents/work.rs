@@ -34,7 +34,7 @@ async fn one_is_sent_and_tells_what_it_found() {
     assert!(result.contains("\ntools: file_read 1\n</subagent>"), "{result}");
     // Only looking, nobody to ask, and no others to send.
     let theirs = asked(&stage, "what does it say");
-    assert_eq!(tools(&theirs[0]), ["file_read", "glob", "grep", "list_dir", "web_fetch"]);
+    assert_eq!(tools(&theirs[0]), ["file_read", "glob", "grep", "list_dir", "load_skill", "web_fetch"]);
     assert!(tools(&own[0]).contains(&"create_subagent".to_owned()));
     let system = text(&theirs[0]["messages"][0]["content"]) + &text(&theirs[0]["messages"][1]["content"]);
     assert!(system.contains("You are a subagent.") && !system.contains("create_subagent"), "{system}");

@@ -144,3 +144,25 @@ fn a_head_may_end_in_the_middle_of_a_letter() {
         check(&config, &of_user(&config, None), &[("a", "skills/a/SKILL.md")], &[]);
     }
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_skill_holds_nobody_up() {
+    let (_kept, top) = folder();
+    skill(&top, "skills/good", "good");
+    for place in ["skills/pipe", "p/.mica/skills/pipe"] {
+        let folder = top.join(place);
+        fs::create_dir_all(&folder).unwrap();
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, folder.join(FILE), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    }
+    let gone = top.join("skills/gone");
+    fs::create_dir_all(&gone).unwrap();
+    symlink(top.join("nowhere"), gone.join(FILE)).unwrap();
+    check(
+        &top,
+        &of_user(&top, None),
+        &[("good", "skills/good/SKILL.md")],
+        &[("skills/gone/SKILL.md", "it cannot be read"), ("skills/pipe/SKILL.md", "it is no file")],
+    );
+    check(&top, &of_project(&top.join("p")), &[], &[("p/.mica/skills/pipe/SKILL.md", "it is no file")]);
+}

@@ -1,10 +1,9 @@
 //! The user's `mcp.json`, changed by commands: everything else in it stays as it is.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use mica_session::{Readers, Worth, replace_file};
 use serde_json::{Map, Value, json};
 
 use crate::config::text_of;
@@ -103,16 +102,6 @@ fn read(path: &Path) -> Result<Map<String, Value>> {
 /// Written whole or not at all, and for the user alone: it may hold secrets.
 fn write(path: &Path, file: &Map<String, Value>) -> Result<()> {
     let failed = || format!("{} cannot be written", path.display());
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(failed)?;
-    }
-    let written = path.with_extension("json.new");
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut out = options.open(&written).with_context(failed)?;
-    out.write_all(format!("{}\n", serde_json::to_string_pretty(file)?).as_bytes()).with_context(failed)?;
-    out.sync_all().with_context(failed)?;
-    fs::rename(&written, path).with_context(failed)
+    let text = format!("{}\n", serde_json::to_string_pretty(file)?);
+    replace_file(path, text.as_bytes(), Worth::Truth, Readers::Owner).with_context(failed)
 }

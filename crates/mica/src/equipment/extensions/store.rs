@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use mica_session::{Readers, Worth, replace_file};
 use serde_json::Value;
 
 /// Bytes that one extension may keep.
@@ -85,7 +86,7 @@ impl Store {
         let line: String = line.chars().take(LINE).collect();
         let mut options = std::fs::OpenOptions::new();
         options.create(true).append(true);
-        Readers::Owner.only(&mut options);
+        for_owner(&mut options);
         let Ok(mut file) = options.open(&path) else { return };
         let _ = writeln!(file, "{time} {mark}{}", line.trim_end());
         if file.metadata().is_ok_and(|facts| facts.len() > LOG as u64) {
@@ -98,22 +99,12 @@ impl Store {
     }
 }
 
-/// Who may read a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Readers {
-    Owner,
-    Usual,
-}
-
-impl Readers {
-    fn only(self, options: &mut std::fs::OpenOptions) {
-        #[cfg(unix)]
-        if self == Self::Owner {
-            std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-        }
-        #[cfg(not(unix))]
-        let _ = options;
-    }
+/// A file that only its owner reads.
+fn for_owner(options: &mut std::fs::OpenOptions) {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    #[cfg(not(unix))]
+    let _ = options;
 }
 
 /// Writes a file whole, or not at all.
@@ -124,19 +115,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
     written(path, bytes, Readers::Usual)
 }
 
-#[allow(clippy::disallowed_methods, reason = "the files of extensions are this module's own")]
 fn written(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
-    // One that a program left behind would keep its readers.
-    let _ = std::fs::remove_file(&beside);
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    readers.only(&mut options);
-    options.open(&beside).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
-    std::fs::rename(&beside, path).map_err(failed)
+    replace_file(path, bytes, Worth::Bytes, readers)
+        .map_err(|error| format!("{} cannot be written: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mica_ext::hooks::{Session, Situation};
+use mica_ext::hooks::{Hook, Session, Situation};
 use mica_policy::Mode;
 use mica_policy::mode::ModeSwitch;
 
@@ -23,6 +23,8 @@ type Tell = Arc<dyn Fn(String) + Send + Sync>;
 struct Telling {
     to: Option<Tell>,
     waiting: Vec<String>,
+    /// The hooks that are loaded.
+    hooks: Vec<Hook>,
 }
 
 impl Teller {
@@ -35,6 +37,19 @@ impl Teller {
             std::mem::take(&mut telling.waiting)
         };
         waiting.into_iter().for_each(|text| to(text));
+    }
+
+    /// Takes the hooks that are loaded now.
+    pub(super) fn loaded(&self, hooks: Vec<Hook>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).hooks = hooks;
+    }
+
+    /// What to tell of hooks that no call of these tools will ever run.
+    pub fn idle(&self, tools: &[String]) -> Vec<String> {
+        let telling = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told: Vec<String> = telling.hooks.iter().filter_map(|hook| hook.idle(tools)).collect();
+        told.dedup();
+        told
     }
 
     pub(super) fn tell(&self, text: String) {

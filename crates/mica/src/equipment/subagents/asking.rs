@@ -11,14 +11,19 @@ use mica_ext::Extensions;
 use mica_policy::budget::Meter;
 use tokio::time::Instant;
 
-/// The gate of hooks that belong to another agent, with what it remembers of a yes, and nothing else of them: what steers
-/// that one, or is added to its results, is not for this one.
+/// The gate of hooks that belong to another agent, with what it remembers of a yes and how it answers a question, and
+/// nothing else of them: what steers that one, or is added to its results, is not for this one.
 pub struct GateOnly(pub Arc<dyn Hooks>);
 
 #[async_trait]
 impl Hooks for GateOnly {
     async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
         self.0.gate(gated, cx).await
+    }
+
+    /// Command hooks answer questions, whoever asks them. Persons are asked behind them, by [`Asking`].
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        self.0.approve(asks).await
     }
 
     async fn remember(&self, ask: &Ask, proposal: &Proposal) -> Result<(), String> {

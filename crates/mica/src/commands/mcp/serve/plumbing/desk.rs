@@ -9,16 +9,17 @@ use std::time::Duration;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
-    CompleteResult, CompletionInfo, ContentBlock, DiscoverResult, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CompleteResult, CompletionInfo, ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+    Tool, UnsubscribeRequestParams,
 };
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::offer::{Asked, Offer};
+use super::offer::{Asked, Offer, no_method};
 use super::pages::{PAGE, page};
 
 /// How long lists stay true. They change with the program only.
@@ -250,6 +251,10 @@ impl<O: Offer> ServerHandler for Desk<O> {
         let info = CompletionInfo::with_pagination(values, total, more)
             .map_err(|error| ErrorData::internal_error(error, None))?;
         Ok(CompleteResult::new(info))
+    }
+
+    async fn on_custom_request(&self, request: CustomRequest, _: Asked) -> Result<CustomResult, ErrorData> {
+        Err(no_method(&request.method))
     }
 
     async fn set_level(&self, _: SetLevelRequestParams, _: Asked) -> Result<(), ErrorData> {

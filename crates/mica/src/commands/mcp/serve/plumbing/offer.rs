@@ -71,7 +71,7 @@ pub trait Offer: Send + Sync + 'static {
     /// # Errors
     /// When there is no such method.
     async fn set_level(&self) -> Result<(), ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "logging/setLevel", None))
+        Err(no_method("logging/setLevel"))
     }
 
     /// Begins or ends to watch a resource for a client of the older era.
@@ -79,6 +79,11 @@ pub trait Offer: Send + Sync + 'static {
     /// # Errors
     /// When there is no such method.
     async fn watch(&self, _uri: &str, _on: bool) -> Result<(), ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "resources/subscribe", None))
+        Err(no_method("resources/subscribe"))
     }
+}
+
+/// What is answered to a method that there is not: in words, because clients show them to people.
+pub fn no_method(name: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {name}"), None)
 }

@@ -147,7 +147,15 @@ fn read(line: &[u8]) -> Read {
 }
 
 async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, message: &ServerJsonRpcMessage) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
+    let mut line = match message {
+        // JSON-RPC wants an id in every answer: `null` where nobody could read which. The library leaves it out.
+        ServerJsonRpcMessage::Error(error) if error.id.is_none() => {
+            let mut value = serde_json::to_value(message)?;
+            value["id"] = Value::Null;
+            serde_json::to_vec(&value)?
+        }
+        message => serde_json::to_vec(message)?,
+    };
     line.push(b'\n');
     let mut output = output.lock().await;
     output.write_all(&line).await?;
