@@ -13,7 +13,7 @@ use mica_agent::hooks::Step;
 use mica_agent::{Ask, Context, Hooks, Proposal, RunError, Scope};
 use mica_policy::Approvals;
 
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 use project::{ProjectFile, Seen};
 
 /// What gates look at, and where it is kept. Clones are handles to the same.

@@ -27,7 +27,7 @@ use mica_tools::{Redaction, deferred, plan, subagent};
 use crate::approvals::KeptApprovals;
 use crate::equipment::extensions::added::Added;
 use crate::equipment::people::People;
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 use crate::undoing::Undoing;
 
 /// What all agents of a session share.

@@ -33,7 +33,7 @@ use crate::approvals::KeptApprovals;
 use crate::cli::RunFlags;
 use crate::config::Values;
 use crate::docs;
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 use crate::surroundings::Surroundings;
 use begun::Begun;
 use memory::Remembered;

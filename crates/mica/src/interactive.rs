@@ -17,7 +17,7 @@ use mica_ext::World as _;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::inquiries::{Inquiries, Posed};
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 use crate::questions::{Asker, Question};
 use crate::render::question::Length;
 use crate::render::text::TextPrinter;

@@ -27,7 +27,7 @@ use crate::cli::{Form, RestoreFlags};
 use crate::commands::sessions;
 use crate::commands::undo;
 use crate::inquiries::Inquiries;
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::json::JsonLines;
 use crate::saying::{Heard, Said};

@@ -18,7 +18,7 @@ use mica_tools::subagent::ModelWish;
 
 use crate::cli::RunFlags;
 use crate::config::Values;
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 use crate::reach::{self, Reach};
 use crate::work::Work;
 

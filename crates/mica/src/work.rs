@@ -48,13 +48,13 @@ use crate::equipment::skills::Knowhow;
 use crate::equipment::subagents::{self, Base, Crew};
 use crate::equipment::words::Words;
 use crate::equipment::{Equipment, Outfit, of_commands};
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 use crate::makes::Makes;
 use crate::reach::{self, Reach};
 use crate::surroundings::Surroundings;
 use crate::switching::{KeptMode, Models, Outset};
 use crate::undoing::Undoing;
-use crate::window;
+use mica_domain::keeping::window;
 
 /// How long what works in the background has to end with the session.
 const CLOSING: Duration = Duration::from_secs(3);

@@ -9,7 +9,7 @@ use mica_session::entry::Body;
 use mica_session::{Durability, Kind, Session};
 use serde::{Deserialize, Serialize};
 
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 
 /// Whose entries they are.
 const APPROVAL: &str = "mica.approval";

@@ -22,7 +22,7 @@ use mica_tools::{
 };
 
 use super::Part;
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 
 /// Whose entry it is that has the list of what is to be done.
 const TODOS: &str = "mica.todos";

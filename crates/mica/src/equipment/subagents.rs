@@ -30,7 +30,7 @@ use crate::assembly::{self, Own, Shared};
 use crate::config::Values;
 use crate::equipment::extensions::world::Steering;
 use crate::equipment::{Anew, Equipment, Fresh};
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 use crate::makes::Makes;
 use crate::switching::Models;
 use asking::{Asking, GateOnly, GuardsOnly, Waiting};

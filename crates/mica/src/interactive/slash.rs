@@ -14,14 +14,14 @@ use crate::cli::{Cli, Command};
 use crate::commands::sessions::{self, find, tree};
 use crate::commands::undo::{self, Asked};
 use crate::equipment::extensions::rows;
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 use crate::render::question::plain;
 use crate::render::text::TextPrinter;
 use crate::saying;
 use crate::surroundings::Surroundings;
 use crate::switching;
 use crate::terminal::{Input, Terminal};
-use crate::window;
+use mica_domain::keeping::window;
 use crate::work::Work;
 
 const HELP: &str = "\

@@ -9,8 +9,8 @@ use mica_tools::subagent::{Place, Profile, Profiles, Wanted};
 use serde::{Deserialize, Serialize};
 
 use super::{Base, Begins, KEPT, profile_of, session_part};
-use crate::keeping::Keeper;
-use crate::window;
+use mica_domain::keeping::Keeper;
+use mica_domain::keeping::window;
 
 /// Whose entries these are: in the session that sends, and in the one that was sent.
 const SUBAGENT: &str = "mica.subagent";
