@@ -1,6 +1,7 @@
 //! The seam: what a product tells the engine, and when it is asked.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use mica_agent::{Outcome, ToolOutput, ToolSpec};
@@ -8,9 +9,11 @@ use mica_ai::message::ToolCall;
 use serde_json::Value;
 
 use crate::capability::{Capability, Input};
+use crate::cards::Kinds;
 use crate::refs::RefKinds;
 use crate::section::{Org, OrgView, Section, Static, Turn, TurnView};
 use crate::state::{State, Surroundings};
+use crate::tasks::TaskKind;
 
 /// How sure a pack is that a folder is its own. Ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,6 +83,16 @@ pub trait Domain: Send + Sync {
     /// briefly.
     fn turn(&self, view: &TurnView<'_>) -> Vec<Section<Turn>> {
         let _ = view;
+        Vec::new()
+    }
+
+    /// The cards that it shows, and how what they show is found.
+    fn cards(&self) -> Kinds {
+        Kinds::default()
+    }
+
+    /// The kinds of background work that its tools begin.
+    fn task_kinds(&self) -> Vec<Arc<dyn TaskKind>> {
         Vec::new()
     }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mica_agent::{Ask, Outcome};
+use mica_agent::{Ask, Hooks, Outcome, Tool};
+use mica_policy::budget::Limits;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,6 +12,7 @@ use crate::autonomy::Autonomy;
 use crate::profile::Profile;
 use crate::rights::Rights;
 use crate::state::Surroundings;
+use crate::store::Variables;
 
 /// Which session, and as what.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,7 +92,7 @@ pub struct Said {
 }
 
 /// Something that was said before, elsewhere, and that a session catches up on without a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Past {
     /// By whom the agent talks to.
     User {
@@ -118,14 +120,17 @@ impl Past {
 }
 
 /// Whether a session has heard something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard {
     /// It has not.
     No,
     /// It is in the conversation, and nothing was answered: the process ended before.
     Unanswered,
     /// It is in the conversation, and was answered.
-    Answered,
+    Answered {
+        /// With what: the last words of that run, as people see them. Empty when there were none.
+        text: String,
+    },
 }
 
 /// What a run came to.
@@ -148,6 +153,12 @@ pub enum SayError {
     /// A person is asked something, and their answer would be lost. Say it later.
     #[error("a person is asked something in this session")]
     Waiting,
+    /// It was said before, under the same name.
+    #[error("{source_name} was said before in this session")]
+    Heard {
+        /// The name.
+        source_name: String,
+    },
     /// It could not be kept, or the session cannot go on.
     #[error("{problem}")]
     Failed {
@@ -182,20 +193,54 @@ pub trait Conversation: Send + Sync {
     /// # Errors
     /// [`SayError`]. Nothing was said then.
     async fn say(&self, said: Said) -> Result<Turned, SayError>;
+
+    /// Runs on from what was said and never answered, because a process ended before. Adds nothing that is not needed for
+    /// that.
+    ///
+    /// # Errors
+    /// [`SayError`].
+    async fn go_on(&self) -> Result<Turned, SayError>;
+}
+
+/// What a runner brings into a session, besides what the product puts there.
+#[derive(Clone, Default)]
+pub struct Extras {
+    /// Tools.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Hooks, asked behind those of the domain.
+    pub hooks: Vec<Arc<dyn Hooks>>,
+    /// Variables that take the place of the session's own.
+    pub variables: Option<Arc<dyn Variables>>,
+    /// How much a run may take, where that is less than usual.
+    pub limits: Option<Limits>,
 }
 
 /// Opens sessions. A product gives one.
+///
+/// Contract: a session is open once at a time. Who opens it while it is open in the same process gets the same one; another
+/// process is told [`OpenError::Failed`].
 #[async_trait]
 pub trait Opening: Send + Sync {
     /// Opens a session, or begins it.
     ///
     /// # Errors
     /// [`OpenError`].
-    async fn open(&self, opens: &Opens) -> Result<Arc<dyn Conversation>, OpenError>;
+    async fn open(&self, opens: &Opens, extras: Extras) -> Result<Arc<dyn Conversation>, OpenError>;
 
     /// Opens a session that was there, as whatever it was, with what its people may do now.
     ///
     /// # Errors
     /// [`OpenError`]: [`OpenError::Gone`] when there is none.
     async fn reopen(&self, session: &str) -> Result<Arc<dyn Conversation>, OpenError>;
+}
+
+/// The stable name of an outcome, as records and reports have it.
+pub fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Exhausted { .. } => "exhausted",
+        Outcome::Suspended { .. } => "suspended",
+        Outcome::Aborted => "aborted",
+        Outcome::Failed { .. } => "failed",
+    }
 }
