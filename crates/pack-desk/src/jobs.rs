@@ -52,7 +52,11 @@ async fn reindex(station: &Station, id: &str, told: &(dyn Fn(i64, i64) + Send + 
     Ok(json!({ "articles": total }))
 }
 
-async fn suite(station: &Station, job: &Job, told: &(dyn Fn(i64, i64) + Send + Sync)) -> Result<Value, String> {
+async fn suite(
+    station: &Station,
+    job: &Job,
+    told: &(dyn Fn(i64, i64) + Send + Sync),
+) -> Result<Value, String> {
     let suite = job.request["suite"].as_str().unwrap_or("desk").to_owned();
     let (store, id) = (station.store.clone(), job.id.clone());
     let progress = move |done: i64, total: i64| {
@@ -106,7 +110,9 @@ impl TaskKind for Kind {
     async fn load(&self, reference: &str) -> Result<Option<Value>, String> {
         let id = reference.to_owned();
         match self.store.read(move |connection| jobs::get(connection, &id)).await {
-            Ok(job) if job.kind == self.kind => Ok(Some(serde_json::to_value(job).map_err(|error| error.to_string())?)),
+            Ok(job) if job.kind == self.kind => {
+                Ok(Some(serde_json::to_value(job).map_err(|error| error.to_string())?))
+            }
             Ok(_) | Err(DeskError::Missing { .. }) => Ok(None),
             Err(error) => Err(error.to_string()),
         }
@@ -124,7 +130,8 @@ impl TaskKind for Kind {
             return Summary {
                 status: TaskStatus::Failed,
                 line: format!("{id} failed: {problem}"),
-                instruction: "Tell the person that it failed and why. Do not begin it again unless they ask.".to_owned(),
+                instruction: "Tell the person that it failed and why. Do not begin it again unless they ask."
+                    .to_owned(),
             };
         }
         let (line, instruction) = if self.kind == REINDEX {
@@ -134,7 +141,10 @@ impl TaskKind for Kind {
             let cases = result["cases"].as_array().map(Vec::as_slice).unwrap_or_default();
             let passed = cases.iter().filter(|case| case["passed"] == true).count();
             let line = format!("{id}: {passed} of {} cases passed", cases.len());
-            (line, "Read the run with get_eval_run if a case failed, and tell the person what came out. Do not run it again.")
+            (
+                line,
+                "Read the run with get_eval_run if a case failed, and tell the person what came out. Do not run it again.",
+            )
         };
         Summary { status: TaskStatus::Completed, line, instruction: instruction.to_owned() }
     }

@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+pub use mica_domain::Now;
 use serde_json::Value;
 
 use crate::store::{Hand, Store};
-
-/// Tells the time. Nobody else does.
-pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Whether words for the desk only may be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,7 +30,12 @@ pub trait Suites: Send + Sync {
     ///
     /// # Errors
     /// In words.
-    async fn run(&self, suite: &str, store: &Store, progress: &(dyn Fn(i64, i64) + Send + Sync)) -> Result<Value, String>;
+    async fn run(
+        &self,
+        suite: &str,
+        store: &Store,
+        progress: &(dyn Fn(i64, i64) + Send + Sync),
+    ) -> Result<Value, String>;
 }
 
 /// What the tools of one session share.

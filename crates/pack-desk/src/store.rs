@@ -159,9 +159,15 @@ impl Store {
     ) -> Result<Done> {
         self.write(move |tx| {
             let Some(key) = hand.key.clone() else { return change(tx, &hand) };
-            let mut known = tx.prepare("SELECT outcome FROM effects WHERE key = ?1")?;
+            let mut known = tx.prepare("SELECT tool, outcome FROM effects WHERE key = ?1")?;
             if let Some(row) = known.query([&key])?.next()? {
-                return Ok(serde_json::from_str(&row.get::<_, String>(0)?)?);
+                // A key belongs to one call: what another tool came to is no answer.
+                let by: String = row.get(0)?;
+                return if by == tool {
+                    Ok(serde_json::from_str(&row.get::<_, String>(1)?)?)
+                } else {
+                    Err(DeskError::invalid(format!("the key {key:?} was used by {by}")))
+                };
             }
             let done = change(tx, &hand)?;
             tx.execute(

@@ -25,7 +25,12 @@ impl Suites for Built {
         vec!["desk".to_owned()]
     }
 
-    async fn run(&self, suite: &str, store: &Store, progress: &(dyn Fn(i64, i64) + Send + Sync)) -> Result<Value, String> {
+    async fn run(
+        &self,
+        suite: &str,
+        store: &Store,
+        progress: &(dyn Fn(i64, i64) + Send + Sync),
+    ) -> Result<Value, String> {
         if suite != "desk" {
             return Err(format!("there is no suite {suite:?}"));
         }
@@ -33,7 +38,8 @@ impl Suites for Built {
         let mut cases = Vec::new();
         for (done, (name, case)) in (1i64..).zip(CASES) {
             let store = store.clone();
-            let outcome = tokio::task::spawn_blocking(move || case(&store)).await.map_err(|error| error.to_string())?;
+            let outcome =
+                tokio::task::spawn_blocking(move || case(&store)).await.map_err(|error| error.to_string())?;
             let why = match outcome {
                 Ok(Ok(())) => None,
                 Ok(Err(why)) => Some(why),
@@ -51,7 +57,9 @@ fn by_title(store: &Store) -> Result<Result<(), String>> {
         for (id, title) in articles::list(connection)? {
             let found = articles::search(connection, &title, true, Some(3))?;
             if !found.iter().any(|found| found.id == id) {
-                return Ok(Err(format!("{id} is not among the first three for {title:?}; index the articles anew")));
+                return Ok(Err(format!(
+                    "{id} is not among the first three for {title:?}; index the articles anew"
+                )));
             }
         }
         Ok(Ok(()))
@@ -86,7 +94,11 @@ fn money(store: &Store) -> Result<Result<(), String>> {
         let triage = team::agent(connection, "agent:triage")?;
         let says = triage.prompt.to_lowercase();
         let told = says.contains("money") || says.contains("contract");
-        Ok(if told { Ok(()) } else { Err(format!("{} is not told who handles money and contracts", triage.id)) })
+        Ok(if told {
+            Ok(())
+        } else {
+            Err(format!("{} is not told who handles money and contracts", triage.id))
+        })
     })
 }
 

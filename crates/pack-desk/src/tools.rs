@@ -74,7 +74,13 @@ impl<A: JsonSchema + DeserializeOwned + Send + 'static> DeskTool<A> {
     ) -> Self {
         let mut spec = ToolSpec::new(name, about, schema_of::<A>());
         label.clone_into(&mut spec.label);
-        Self { spec, station: station.clone(), work: Work::Look(look), previews: None, touches: |_| Vec::new() }
+        Self {
+            spec,
+            station: station.clone(),
+            work: Work::Look(look),
+            previews: None,
+            touches: |_| Vec::new(),
+        }
     }
 
     /// A tool that changes something, once. A person is asked.
@@ -196,7 +202,8 @@ pub(crate) fn more(shown: usize, all: usize, what: &str) -> String {
 /// A change of fields as a diff.
 pub(crate) fn diff(title: &str, before: &str, after: &str) -> Preview {
     let changes = similar::TextDiff::from_lines(before, after);
-    let count = |tag: similar::ChangeTag| changes.iter_all_changes().filter(|change| change.tag() == tag).count();
+    let count =
+        |tag: similar::ChangeTag| changes.iter_all_changes().filter(|change| change.tag() == tag).count();
     Preview::Diff {
         title: title.to_owned(),
         diff: changes.unified_diff().context_radius(2).header("before", "after").to_string(),
@@ -209,7 +216,9 @@ pub(crate) fn diff(title: &str, before: &str, after: &str) -> Preview {
 pub(crate) fn rows(fields: &Map<String, Value>) -> String {
     fields
         .iter()
-        .map(|(name, value)| format!("{name}: {}\n", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+        .map(|(name, value)| {
+            format!("{name}: {}\n", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        })
         .collect()
 }
 

@@ -16,7 +16,8 @@ use crate::store::{Done, Hand, Result, notes};
 /// Its name.
 pub const NAME: &str = "add_note";
 
-const ABOUT: &str = "Writes a note about a record, thread, task or article. Only the desk reads notes. Nobody is asked.";
+const ABOUT: &str =
+    "Writes a note about a record, thread, task or article. Only the desk reads notes. Nobody is asked.";
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
@@ -51,5 +52,8 @@ fn change(_: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) -> Resul
 }
 
 fn mint(args: &Args, _: &Minting) -> Minted {
-    Minted { text: format!("Would note on {}.", text(args, "about")), details: json!({ "about": text(args, "about") }) }
+    Minted {
+        text: format!("Would note on {}.", text(args, "about")),
+        details: json!({ "about": text(args, "about") }),
+    }
 }

@@ -18,7 +18,8 @@ use crate::store::{Done, Hand, Result};
 /// Its name.
 pub const NAME: &str = "create_record";
 
-const ABOUT: &str = "Makes a new company or contact. Search first, so that nobody is there twice. A person is asked.";
+const ABOUT: &str =
+    "Makes a new company or contact. Search first, so that nobody is there twice. A person is asked.";
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
@@ -54,11 +55,16 @@ fn fields(input: Input) -> Map<String, Value> {
 fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview> {
     let (kind, name) = (input.kind, input.name.clone());
     let fields = entities::checked(connection, kind, &fields(input))?;
-    let same = entities::Search { words: name.clone(), kind: Some(kind), limit: Some(3), ..Default::default() };
+    let same =
+        entities::Search { words: name.clone(), kind: Some(kind), limit: Some(3), ..Default::default() };
     let (like, _) = entities::search(connection, &same)?;
     let mut text = rows(&fields);
     for (index, entity) in like.iter().enumerate() {
-        text.push_str(&format!("{}- {}\n", if index == 0 { "\nThere is already:\n" } else { "" }, row(entity)));
+        text.push_str(&format!(
+            "{}- {}\n",
+            if index == 0 { "\nThere is already:\n" } else { "" },
+            row(entity)
+        ));
     }
     Ok(Preview::Text { title: format!("a new {}: {name}", kind.name()), text })
 }

@@ -18,7 +18,8 @@ use crate::store::{Done, Hand, Result};
 /// Its name.
 pub const NAME: &str = "create_task";
 
-const ABOUT: &str = "Makes a task for somebody. A person is asked first, so do not ask them yourself: call it.";
+const ABOUT: &str =
+    "Makes a task for somebody. A person is asked first, so do not ask them yourself: call it.";
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
@@ -61,7 +62,8 @@ fn new(station: &Station, connection: &Connection, input: Input) -> Result<New> 
         crate::store::threads::get(connection, thread)?;
     }
     let now = (station.now)();
-    let deadline = given(input.deadline).map(|due| crate::deadline::parse(&due, now, &station.zone)).transpose()?;
+    let deadline =
+        given(input.deadline).map(|due| crate::deadline::parse(&due, now, &station.zone)).transpose()?;
     Ok(New {
         title: input.title.trim().to_owned(),
         detail: input.detail.unwrap_or_default().trim().to_owned(),

@@ -57,7 +57,9 @@ fn edit(input: &Input) -> Result<Option<Edit>> {
     match (&input.old, &input.new, &input.body) {
         (Some(_), _, Some(_)) => Err(DeskError::invalid("give `old` and `new`, or `body`, and not both")),
         (Some(old), Some(new), None) => Ok(Some(Edit::Replace { old: old.clone(), new: new.clone() })),
-        (Some(_), None, None) | (None, Some(_), _) => Err(DeskError::invalid("`old` and `new` belong together")),
+        (Some(_), None, None) | (None, Some(_), _) => {
+            Err(DeskError::invalid("`old` and `new` belong together"))
+        }
         (None, None, Some(body)) => Ok(Some(Edit::Body(body.clone()))),
         (None, None, None) if input.title.is_some() => Ok(None),
         (None, None, None) => Err(DeskError::invalid("nothing is given; say what changes")),
@@ -81,7 +83,11 @@ fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) ->
     let edit = edit(&input)?;
     // A run that was asked and answered in another process goes on with what it held.
     let held: Option<String> = tx
-        .query_row("SELECT run FROM article_locks WHERE article = ?1 AND holder = ?2", [&id, &hand.who], |row| row.get(0))
+        .query_row(
+            "SELECT run FROM article_locks WHERE article = ?1 AND holder = ?2",
+            [&id, &hand.who],
+            |row| row.get(0),
+        )
         .optional()?;
     let token = station.token().or(held);
     let run = token.clone().unwrap_or_else(|| hand.key.clone().unwrap_or_default());
@@ -93,7 +99,10 @@ fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) ->
     let text = if before.version == after.version {
         format!("{id} says that already; nothing changed.")
     } else {
-        format!("Changed {id}, now version {}. Searching finds the new words after the articles were indexed anew.", after.version)
+        format!(
+            "Changed {id}, now version {}. Searching finds the new words after the articles were indexed anew.",
+            after.version
+        )
     };
     let details = json!({ "articles": [{ "id": id, "title": after.title, "audience": after.audience }] });
     Ok(Done { text, details })

@@ -46,14 +46,20 @@ pub(crate) fn tool(station: &Station) -> Arc<dyn Tool> {
 }
 
 fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done> {
-    let given = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let given =
+        |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let status = given(input.status).map(|status| status.to_lowercase());
     if let Some(status) = &status
         && !STATES.contains(&status.as_str())
     {
-        return Err(DeskError::invalid(format!("status cannot be {status:?}; it is one of {}", STATES.join(", "))));
+        return Err(DeskError::invalid(format!(
+            "status cannot be {status:?}; it is one of {}",
+            STATES.join(", ")
+        )));
     }
-    let quiet = input.quiet_for_days.map(|days| (station.now)() - SignedDuration::from_hours(24 * i64::from(days.min(3650))));
+    let quiet = input
+        .quiet_for_days
+        .map(|days| (station.now)() - SignedDuration::from_hours(24 * i64::from(days.min(3650))));
     let search = Search {
         words: input.query.unwrap_or_default(),
         status,
@@ -65,8 +71,11 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
         limit: input.limit,
     };
     let (found, all) = threads::search(connection, &search)?;
-    let rows: Vec<String> =
-        found.iter().enumerate().map(|(index, thread)| format!("{}. {}", index + 1, row(station, thread))).collect();
+    let rows: Vec<String> = found
+        .iter()
+        .enumerate()
+        .map(|(index, thread)| format!("{}. {}", index + 1, row(station, thread)))
+        .collect();
     let mut text = more(found.len(), all, "threads");
     if !rows.is_empty() {
         text = format!("{text}\n{}", outside("threads", &rows.join("\n")));
@@ -85,7 +94,8 @@ pub(crate) fn row(station: &Station, thread: &Thread) -> String {
     }
     facts.push(thread.assignee.clone().unwrap_or_else(|| "nobody has it".to_owned()));
     facts.extend(thread.tags.iter().map(|tag| format!("#{tag}")));
-    let from = thread.sender.as_deref().map(|sender| format!(" from {}", line(sender, 40))).unwrap_or_default();
+    let from =
+        thread.sender.as_deref().map(|sender| format!(" from {}", line(sender, 40))).unwrap_or_default();
     format!(
         "{} ({}){from}, {}: {}",
         line(&thread.subject, 80),

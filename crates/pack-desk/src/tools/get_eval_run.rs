@@ -63,8 +63,13 @@ fn said(job: &Job, before: Option<&Job>) -> String {
     }
     if let Some(before) = before.and_then(|before| before.result.as_ref()) {
         for case in &cases {
-            let then = before["cases"].as_array().and_then(|all| all.iter().find(|other| other["name"] == case["name"]));
-            let change = match (then.map(|then| then["passed"] == Value::Bool(true)), case["passed"] == Value::Bool(true)) {
+            let then = before["cases"]
+                .as_array()
+                .and_then(|all| all.iter().find(|other| other["name"] == case["name"]));
+            let change = match (
+                then.map(|then| then["passed"] == Value::Bool(true)),
+                case["passed"] == Value::Bool(true),
+            ) {
                 (Some(true), false) => "regressed",
                 (Some(false), true) => "fixed",
                 (None, _) => "new",

@@ -18,7 +18,8 @@ use crate::store::{Done, Result, notes, tasks, threads};
 /// Its name.
 pub const NAME: &str = "get_record";
 
-const ABOUT: &str = "Reads one company or contact: its fields, its people, its open threads and tasks, and the newest notes.";
+const ABOUT: &str =
+    "Reads one company or contact: its fields, its people, its open threads and tasks, and the newest notes.";
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
@@ -67,7 +68,8 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
             super::list_tasks::row(station, task)
         );
     }
-    let notes = if station.sight == Sight::Member { notes::about(connection, &id, None)? } else { Vec::new() };
+    let notes =
+        if station.sight == Sight::Member { notes::about(connection, &id, None)? } else { Vec::new() };
     for (index, note) in notes.iter().enumerate() {
         let _ = writeln!(
             words,

@@ -68,8 +68,10 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
             text.push_str(&format!("\nNote by {}: {}", note.author, line(&note.body, 200)));
         }
     }
-    let messages: Vec<_> =
-        messages.iter().map(|message| json!({ "author": message.author, "sent": message.sent, "text": message.body })).collect();
+    let messages: Vec<_> = messages
+        .iter()
+        .map(|message| json!({ "author": message.author, "sent": message.sent, "text": message.body }))
+        .collect();
     Ok(Done { text, details: json!({ "threads": [thread], "messages": messages, "drafts": drafts }) })
 }
 

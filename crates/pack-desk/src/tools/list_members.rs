@@ -36,6 +36,7 @@ fn look(_: &Station, connection: &Connection, _: Input) -> Result<Done> {
     for agent in &agents {
         text.push_str(&format!("\n- {} ({}): an agent of {}", agent.name, agent.id, agent.owner));
     }
-    let agents: Vec<_> = agents.iter().map(|agent| json!({ "id": agent.id, "name": agent.name, "role": "agent" })).collect();
+    let agents: Vec<_> =
+        agents.iter().map(|agent| json!({ "id": agent.id, "name": agent.name, "role": "agent" })).collect();
     Ok(Done { text, details: json!({ "members": members, "agents": agents }) })
 }

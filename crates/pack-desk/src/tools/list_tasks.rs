@@ -16,7 +16,8 @@ use crate::store::{Done, Result};
 /// Its name.
 pub const NAME: &str = "list_tasks";
 
-const ABOUT: &str = "Lists tasks, the most urgent first: of somebody, about a record or thread, or due until a time.";
+const ABOUT: &str =
+    "Lists tasks, the most urgent first: of somebody, about a record or thread, or due until a time.";
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
@@ -42,11 +43,19 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
     let about = given(input.about).map(|about| crate::ids::anything(connection, &about)).transpose()?;
     let now = (station.now)();
     let due = given(input.due).map(|due| crate::deadline::parse(&due, now, &station.zone)).transpose()?;
-    let search =
-        Search { assignee, about, due_before: due, done: input.include_done.unwrap_or(false), limit: input.limit };
+    let search = Search {
+        assignee,
+        about,
+        due_before: due,
+        done: input.include_done.unwrap_or(false),
+        limit: input.limit,
+    };
     let (found, all) = tasks::search(connection, &search)?;
-    let rows: Vec<String> =
-        found.iter().enumerate().map(|(index, task)| format!("{}. {}", index + 1, row(station, task))).collect();
+    let rows: Vec<String> = found
+        .iter()
+        .enumerate()
+        .map(|(index, task)| format!("{}. {}", index + 1, row(station, task)))
+        .collect();
     let mut text = more(found.len(), all, "tasks");
     if !rows.is_empty() {
         text = format!("{text}\n{}", outside("tasks", &rows.join("\n")));

@@ -49,7 +49,9 @@ pub(crate) fn tool(station: &Station) -> Arc<dyn Tool> {
             let id = begun.text.clone();
             if background {
                 jobs::spawn(&station, &id);
-                let text = format!("Begun as {id}. End your turn: you will be told when it is done. Do not begin it again.");
+                let text = format!(
+                    "Begun as {id}. End your turn: you will be told when it is done. Do not begin it again."
+                );
                 return Ok(output(Done { text, details: begun.details }));
             }
             let told = |done: i64, total: i64| cx.progress(format!("{done} of {total} articles"));
@@ -61,7 +63,8 @@ pub(crate) fn tool(station: &Station) -> Arc<dyn Tool> {
                 }
             };
             let job = job.map_err(|error| super::told(&error))?;
-            let count = job.result.as_ref().map_or(0, |result| result["articles"].as_i64().unwrap_or_default());
+            let count =
+                job.result.as_ref().map_or(0, |result| result["articles"].as_i64().unwrap_or_default());
             Ok(output(Done { text: format!("Indexed {count} articles."), details: json!({ "job": job }) }))
         }
     });

@@ -87,7 +87,10 @@ fn addressed(connection: &Connection, input: &Input) -> Result<(Thread, String)>
         false => {
             let contact = crate::ids::record(connection, to, Some(crate::store::entities::Kind::Contact))?;
             let contact = crate::store::entities::get(connection, &contact)?;
-            contact.get("email").map(str::to_owned).ok_or_else(|| DeskError::invalid(format!("{} has no address", contact.id)))?
+            contact
+                .get("email")
+                .map(str::to_owned)
+                .ok_or_else(|| DeskError::invalid(format!("{} has no address", contact.id)))?
         }
     };
     if !mail::is_part(connection, &thread, &address)? {
@@ -119,7 +122,10 @@ fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) ->
         }
         Mode::Send => {
             if !crate::store::team::rights(tx, &station.who)?.allow("mail.send") {
-                return Err(DeskError::invalid(format!("{} may not send mail; keep a draft instead", station.who)));
+                return Err(DeskError::invalid(format!(
+                    "{} may not send mail; keep a draft instead",
+                    station.who
+                )));
             }
             let sent = mail::send(tx, hand, &thread, &to, &input.body)?;
             let text = format!(

@@ -31,16 +31,22 @@ pub(crate) fn tool(station: &Station) -> Arc<dyn Tool> {
     let tool = TypedTool::new(NAME, ABOUT, move |input: Input, cx| {
         let station = station.clone();
         async move {
-            let suite = input.suite.filter(|suite| !suite.trim().is_empty()).unwrap_or_else(|| "desk".to_owned());
+            let suite =
+                input.suite.filter(|suite| !suite.trim().is_empty()).unwrap_or_else(|| "desk".to_owned());
             let names = station.suites.names();
             if !names.contains(&suite) {
                 let known = names.join(", ");
-                return Err(ToolError::new(format!("There is no suite {suite:?}; there are: {known}. Nothing was begun.")));
+                return Err(ToolError::new(format!(
+                    "There is no suite {suite:?}; there are: {known}. Nothing was begun."
+                )));
             }
             let hand = station.hand(&cx.effect_key);
             let begun = station.store.once(NAME, hand, move |tx, hand| {
                 let job = rows::begin(tx, hand, jobs::EVAL_SUITE, &json!({ "suite": suite }))?;
-                let text = format!("Begun as {}. End your turn: you will be told when it is done. Do not begin it again.", job.id);
+                let text = format!(
+                    "Begun as {}. End your turn: you will be told when it is done. Do not begin it again.",
+                    job.id
+                );
                 let announced = Announced::new(jobs::EVAL_SUITE, &job.id).details();
                 Ok(Done { text, details: json!({ "job": job, Announced::KEY: announced[Announced::KEY] }) })
             });
@@ -58,5 +64,7 @@ pub(crate) fn tool(station: &Station) -> Arc<dyn Tool> {
 }
 
 pub(crate) fn act() -> Act {
-    Act::of(NAME).needing("agents.write").digesting(|args| format!("Run the evals {}", super::text(args, "suite")))
+    Act::of(NAME)
+        .needing("agents.write")
+        .digesting(|args| format!("Run the evals {}", super::text(args, "suite")))
 }

@@ -38,7 +38,13 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
         .enumerate()
         .map(|(index, found)| {
             let internal = if found.audience == "internal" { ", for the desk only" } else { "" };
-            format!("{}. {} ({}{internal}): {}", index + 1, line(&found.title, 80), found.id, line(&found.excerpt, 240))
+            format!(
+                "{}. {} ({}{internal}): {}",
+                index + 1,
+                line(&found.title, 80),
+                found.id,
+                line(&found.excerpt, 240)
+            )
         })
         .collect();
     let mut text = more(found.len(), found.len(), "articles");

@@ -68,5 +68,8 @@ fn change(_: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) -> Resul
 }
 
 fn mint(args: &Args, _: &Minting) -> Minted {
-    Minted { text: format!("Would instruct {}.", text(args, "agent")), details: json!({ "agent": text(args, "agent") }) }
+    Minted {
+        text: format!("Would instruct {}.", text(args, "agent")),
+        details: json!({ "agent": text(args, "agent") }),
+    }
 }

@@ -56,7 +56,11 @@ fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview
 }
 
 /// Changes as they would be kept.
-fn changes(connection: &Connection, before: &Entity, changes: &Map<String, Value>) -> Result<Map<String, Value>> {
+fn changes(
+    connection: &Connection,
+    before: &Entity,
+    changes: &Map<String, Value>,
+) -> Result<Map<String, Value>> {
     if changes.is_empty() {
         return Err(DeskError::invalid("no field is given; say what changes"));
     }
@@ -87,9 +91,11 @@ fn change(_: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) -> Resul
 pub(crate) fn summary(before: &Entity, after: &Entity) -> String {
     let fields = after.kind.fields().iter().map(|field| field.name);
     let changed = fields.filter(|name| before.get(name) != after.get(name));
-    let said = |value: Option<&str>| value.map_or_else(|| "nothing".to_owned(), |value| super::line(value, 60));
-    let changed: Vec<String> =
-        changed.map(|name| format!("{name} {} → {}", said(before.get(name)), said(after.get(name)))).collect();
+    let said =
+        |value: Option<&str>| value.map_or_else(|| "nothing".to_owned(), |value| super::line(value, 60));
+    let changed: Vec<String> = changed
+        .map(|name| format!("{name} {} → {}", said(before.get(name)), said(after.get(name))))
+        .collect();
     changed.join("; ")
 }
 

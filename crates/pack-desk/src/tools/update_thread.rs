@@ -61,7 +61,8 @@ pub(crate) fn act() -> Act {
 
 fn changes(station: &Station, connection: &Connection, input: Input) -> Result<(String, Change)> {
     let id = meant(input.thread.as_deref())?;
-    let lower = |text: Option<String>| text.map(|text| text.trim().to_lowercase()).filter(|text| !text.is_empty());
+    let lower =
+        |text: Option<String>| text.map(|text| text.trim().to_lowercase()).filter(|text| !text.is_empty());
     let assignee = input.assignee.filter(|who| !who.trim().is_empty());
     let change = Change {
         status: lower(input.status),
@@ -105,7 +106,11 @@ fn facts(thread: &Thread) -> String {
 fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) -> Result<Done> {
     let (id, change) = changes(station, tx, input)?;
     let (before, after) = threads::update(tx, hand, &id, &change)?;
-    let text = if before == after { format!("{id} is like that already; nothing changed.") } else { format!("Sorted {id}.") };
+    let text = if before == after {
+        format!("{id} is like that already; nothing changed.")
+    } else {
+        format!("Sorted {id}.")
+    };
     let text = format!("{text}\n{}", super::outside("thread", &row(station, &after)));
     Ok(Done { text, details: json!({ "threads": [after] }) })
 }
