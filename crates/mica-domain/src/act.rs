@@ -56,6 +56,8 @@ pub struct Act {
     pub digest: Option<Digesting>,
     /// The kind of card that shows the question about a call, when the general one does not do.
     pub card: Option<String>,
+    /// It asks a person something. Where nobody is there, it is not there either.
+    pub questions: bool,
     /// Arguments that whoever approves may change. Others are shown, and stay as they are.
     pub amendable: Vec<String>,
 }
@@ -70,6 +72,7 @@ impl Act {
             needs: None,
             digest: None,
             card: None,
+            questions: false,
             amendable: Vec::new(),
         }
     }
@@ -109,6 +112,13 @@ impl Act {
     #[must_use]
     pub fn shown_as(mut self, card: impl Into<String>) -> Self {
         self.card = Some(card.into());
+        self
+    }
+
+    /// The tool asks a person something: it is left out of runs that nobody watches.
+    #[must_use]
+    pub fn questioning(mut self) -> Self {
+        self.questions = true;
         self
     }
 

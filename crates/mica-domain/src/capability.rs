@@ -8,7 +8,11 @@ use mica_context::section::ToolNames;
 use mica_tools::Shelf;
 
 use crate::act::Act;
+use crate::lifecycle::Lifecycle;
 use crate::page::Page;
+
+/// A text that is made from the tools that are really there. `None`: nothing is said.
+pub type Telling = Arc<dyn Fn(&ToolNames) -> Option<String> + Send + Sync>;
 
 /// A group of tools that belongs to a page, or to all.
 #[derive(Clone)]
@@ -18,9 +22,9 @@ pub struct Capability {
     /// Its tools.
     pub tools: Vec<Arc<dyn Tool>>,
     /// What the model is told about them: a function of the tools that are really there.
-    pub prompt: fn(&ToolNames) -> Option<String>,
-    /// What can be done here, for people.
-    pub summary: String,
+    pub prompt: Telling,
+    /// What can be done here, for people: a function of the same tools. It is not said when none of its own is left.
+    pub summary: Telling,
     /// Global tools that are left out on this page.
     pub excludes: Vec<Exclude>,
     /// Whether its tools are sent with every request, or listed and loaded when they are needed.
@@ -29,6 +33,8 @@ pub struct Capability {
     pub inputs: Vec<Input>,
     /// What is said of its tools besides: who is asked, what a call would come to, which right it needs.
     pub acts: Vec<Act>,
+    /// What is done when a run begins and ends on this page: taking a lock, keeping what was there before.
+    pub lifecycle: Option<Arc<dyn Lifecycle>>,
     /// Where more deferred tools may come to stand while the session lives.
     pub shelf: Option<Shelf>,
     /// Whose words the descriptions of its tools are.
@@ -38,24 +44,46 @@ pub struct Capability {
 impl Capability {
     /// A group of tools on a page.
     pub fn new(page: Page, summary: impl Into<String>, tools: Vec<Arc<dyn Tool>>) -> Self {
+        let summary = Some(summary.into());
         Self {
             page,
             tools,
-            prompt: |_| None,
-            summary: summary.into(),
+            prompt: Arc::new(|_| None),
+            summary: Arc::new(move |_| summary.clone()),
             excludes: Vec::new(),
             delivery: Delivery::Sent,
             inputs: Vec::new(),
             acts: Vec::new(),
+            lifecycle: None,
             shelf: None,
             words: Words::Own,
         }
     }
 
-    /// Says what the model is told.
+    /// Says what the model is told. It becomes part of the system prompt: the same tools must give the same text.
     #[must_use]
-    pub fn with_prompt(mut self, prompt: fn(&ToolNames) -> Option<String>) -> Self {
-        self.prompt = prompt;
+    pub fn with_prompt(
+        mut self,
+        prompt: impl Fn(&ToolNames) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.prompt = Arc::new(prompt);
+        self
+    }
+
+    /// Says what can be done here, for people, as far as the tools are there.
+    #[must_use]
+    pub fn summarising(
+        mut self,
+        summary: impl Fn(&ToolNames) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.summary = Arc::new(summary);
+        self
+    }
+
+    /// With something to do when a run begins and ends on its page.
+    #[must_use]
+    pub fn living(mut self, lifecycle: Arc<dyn Lifecycle>) -> Self {
+        self.lifecycle = Some(lifecycle);
         self
     }
 
@@ -98,7 +126,20 @@ impl Capability {
     /// Lets the domain fill in an argument.
     #[must_use]
     pub fn filling(mut self, tool: impl Into<String>, argument: impl Into<String>) -> Self {
-        self.inputs.push(Input { tool: tool.into(), argument: argument.into() });
+        self.inputs.push(Input { tool: tool.into(), argument: argument.into(), reference: None });
+        self
+    }
+
+    /// Lets an argument be filled in with the id of a reference of a kind.
+    #[must_use]
+    pub fn filling_from(
+        mut self,
+        tool: impl Into<String>,
+        argument: impl Into<String>,
+        kind: impl Into<String>,
+    ) -> Self {
+        let (tool, argument) = (tool.into(), argument.into());
+        self.inputs.push(Input { tool, argument, reference: Some(kind.into()) });
         self
     }
 }
@@ -131,6 +172,8 @@ pub struct Input {
     pub tool: String,
     /// Its argument.
     pub argument: String,
+    /// The kind of reference that goes there.
+    pub reference: Option<String>,
 }
 
 /// Global tools that a page leaves out.
@@ -141,10 +184,15 @@ pub enum Exclude {
     /// Those whose names begin so.
     Prefix(String),
     /// Those that a function picks.
-    When(fn(&ToolSpec) -> bool),
+    When(Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>),
 }
 
 impl Exclude {
+    /// Those that a function picks.
+    pub fn when(picks: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
+        Self::When(Arc::new(picks))
+    }
+
     /// Whether a tool is left out.
     pub fn covers(&self, spec: &ToolSpec) -> bool {
         match self {

@@ -1,16 +1,19 @@
 //! The seam: what a product tells the engine, and when it is asked.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use mica_agent::{Outcome, ToolOutput, ToolSpec};
 use mica_ai::message::ToolCall;
-use mica_context::section::ToolNames;
 use serde_json::Value;
 
 use crate::capability::{Capability, Input};
-use crate::section::{Section, Tier};
+use crate::cards::Kinds;
+use crate::refs::RefKinds;
+use crate::section::{Org, OrgView, Section, Static, Turn, TurnView};
 use crate::state::{State, Surroundings};
+use crate::tasks::TaskKind;
 
 /// How sure a pack is that a folder is its own. Ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,18 +67,38 @@ pub trait Domain: Send + Sync {
         None
     }
 
-    /// The prompt, from the tools that are really there.
-    fn sections(&self, tools: &ToolNames, state: &State) -> Vec<Section> {
-        let _ = (tools, state);
+    /// What the model is told in every session of every organisation.
+    fn statics(&self) -> Vec<Section<Static>> {
+        Vec::new()
+    }
+
+    /// What the model is told of the organisation, or of the project: the same until somebody changes it. It becomes part
+    /// of the system prompt, so it is asked for when a page is entered, and what changes after that is not told.
+    fn org(&self, view: &OrgView<'_>) -> Vec<Section<Org>> {
+        let _ = view;
         Vec::new()
     }
 
     /// What is true at the moment: asked before every message to the model, and told when it changed. May look at the disk,
     /// briefly.
-    fn turn(&self, tools: &ToolNames, state: &State) -> Vec<Section> {
-        let mut sections = self.sections(tools, state);
-        sections.retain(|section| section.tier == Tier::Turn);
-        sections
+    fn turn(&self, view: &TurnView<'_>) -> Vec<Section<Turn>> {
+        let _ = view;
+        Vec::new()
+    }
+
+    /// The cards that it shows, and how what they show is found.
+    fn cards(&self) -> Kinds {
+        Kinds::default()
+    }
+
+    /// The kinds of background work that its tools begin.
+    fn task_kinds(&self) -> Vec<Arc<dyn TaskKind>> {
+        Vec::new()
+    }
+
+    /// The kinds of things that a message can refer to.
+    fn ref_kinds(&self) -> RefKinds {
+        RefKinds::default()
     }
 
     /// A session begins.
@@ -94,12 +117,11 @@ pub trait Domain: Send + Sync {
         Ok(kept)
     }
 
-    /// A message came, and with it where the user is now. A message that says nothing about the page, such as an answer
-    /// to a question, leaves the page as it was.
+    /// A message came, and with it where the user is now and what is in front of them: it replaces what was. An answer to
+    /// a question, or news of a task, that says nothing about it is not told here, and leaves it as it was.
     fn apply_context(&self, state: &mut State, surroundings: &Surroundings) {
-        if surroundings.page.is_some() {
-            state.page.clone_from(&surroundings.page);
-        }
+        state.page.clone_from(&surroundings.page);
+        state.refs.clone_from(&surroundings.refs);
     }
 
     /// A run begins: what the tools of the last one came to is forgotten.
@@ -108,10 +130,13 @@ pub trait Domain: Send + Sync {
     }
 
     /// A value for an argument that the model left out. Asked for declared inputs only. `None` when in doubt: the wrong
-    /// record is worse than a question.
+    /// record is worse than a question. By default the reference that the input asks for, if it is [certain].
+    ///
+    /// [certain]: crate::refs::Refs::certain
     fn prefill(&self, input: &Input, state: &State) -> Option<Value> {
-        let _ = (input, state);
-        None
+        let kind = input.reference.as_deref()?;
+        let found = state.refs.certain(kind, &self.ref_kinds())?;
+        Some(Value::String(found.id.clone()))
     }
 
     /// A call came to something. May remember it; the model's view of it is not changed here.
@@ -126,7 +151,8 @@ pub trait Domain: Send + Sync {
         None
     }
 
-    /// A run ended.
+    /// A run ended: asked once for each, before anybody else hears of it, and not when it is suspended. A run that waits
+    /// for a person, who then says something else, is aborted. What goes wrong here is logged and changes nothing.
     async fn on_run_end(&self, outcome: &Outcome, state: &mut State) {
         let _ = (outcome, state);
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::section::{Section, Tier};
+use crate::section::{Section, Turn};
 use crate::state::{State, Surroundings};
 
 /// The fact that names the file that is open.
@@ -27,9 +27,9 @@ pub fn keep(state: &mut State, surroundings: &Surroundings) {
     }
 }
 
-/// The turn section about it. Empty when nothing was told.
+/// The turn section about it. Empty when nothing was told. Its words are the user's.
 #[must_use]
-pub fn section(state: &State) -> Section {
+pub fn section(state: &State) -> Section<Turn> {
     let word =
         |name: &str| state.kept.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let mut text = String::new();
@@ -42,7 +42,7 @@ pub fn section(state: &State) -> Section {
         let place = if text.is_empty() { "Selected in the editor" } else { "\nSelected there" };
         let _ = write!(text, "{place}:\n{kept}{note}");
     }
-    Section::new("editor", Tier::Turn, text)
+    Section::<Turn>::new("editor", text).foreign()
 }
 
 #[cfg(test)]
@@ -50,11 +50,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::section::StaticView;
 
     fn told(state: &mut State, facts: &Value) -> String {
         let facts = facts.as_object().cloned().unwrap_or_default();
-        keep(state, &Surroundings { page: None, facts });
-        section(state).text
+        keep(state, &Surroundings { facts, ..Surroundings::default() });
+        let (tools, profile) = (Default::default(), Default::default());
+        section(state).said(&StaticView { tools: &tools, profile }).map(|said| said.text).unwrap_or_default()
     }
 
     #[test]

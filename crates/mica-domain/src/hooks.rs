@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::event::WindowChange;
-use mica_agent::hooks::{Gated, Record, Step};
+use mica_agent::hooks::{Gated, Point, Record, Step};
 use mica_agent::{Context, Hooks, Outcome, RunError, ToolOutput, ToolSpec, Verdict};
 use mica_ai::Content;
 use mica_ai::message::ToolCall;
@@ -16,7 +16,11 @@ use crate::capability::{Capability, Input};
 use crate::domain::Domain;
 use crate::error::DomainError;
 use crate::memory::{Memory, Unreadable};
-use crate::resolve::{Resolved, arguments, is_on, resolve_deferring};
+use crate::profile::{Profile, RunMode};
+use crate::prompt::Prompt;
+use crate::resolve::{Resolved, act_of, arguments, is_on, resolve_deferring};
+use crate::rights::Rights;
+use crate::section::{OrgView, TurnView};
 use crate::state::{State, Surroundings};
 
 /// A domain as hooks of a run, with what it remembers.
@@ -28,18 +32,21 @@ use crate::state::{State, Surroundings};
 /// | a message comes ([`DomainHooks::message`]) | `apply_context` |
 /// | before the first turn of a run | `reset_run` |
 /// | before each message to the model ([`DomainHooks::turn`]) | `turn` |
-/// | a call at the gate | is it a tool of this page? then `prefill` |
-/// | after a call | `after_write` when it changed files, then `on_result` |
+/// | a call at the gate | is it a tool of this page, and is there a right to it? then `prefill` |
+/// | after a call that worked | `after_write` when it changed files, then `on_result` |
 /// | a run ends ([`DomainHooks::run_ended`]) | `on_run_end` |
 /// | people see the answer ([`DomainHooks::finish_text`]) | `finish_text` |
 ///
-/// With a [`Memory`], what the domain remembers is kept before each model call and when a run ended, if it changed.
+/// With a [`Memory`], what the domain remembers is kept before each model call, before people are asked, and when a run
+/// ended, if it changed.
 pub struct DomainHooks {
     parts: Mutex<Arc<Parts>>,
     state: Mutex<State>,
     memory: Option<Arc<dyn Memory>>,
     /// What the memory has.
     kept: Mutex<State>,
+    profile: Profile,
+    rights: Rights,
 }
 
 /// A domain, and what it says of itself.
@@ -70,7 +77,7 @@ impl DomainHooks {
     }
 
     /// Hooks for a session that goes on, with what a [`Memory`] kept. What cannot be read is told, and the domain begins
-    /// anew.
+    /// anew. Surroundings that say nothing leave the page as it was.
     pub fn restored(
         domain: Arc<dyn Domain>,
         surroundings: &Surroundings,
@@ -79,7 +86,9 @@ impl DomainHooks {
         let read = serde_json::from_value::<State>(kept.clone()).map_err(|error| error.to_string());
         match read.and_then(|kept| Ok((domain.restore_state(kept.clone())?, kept))) {
             Ok((mut state, kept)) => {
-                domain.apply_context(&mut state, surroundings);
+                if !surroundings.is_empty() {
+                    domain.apply_context(&mut state, surroundings);
+                }
                 (Self::with(domain, state, kept), None)
             }
             Err(problem) => {
@@ -90,14 +99,27 @@ impl DomainHooks {
     }
 
     fn with(domain: Arc<dyn Domain>, state: State, kept: State) -> Self {
-        let parts = Mutex::new(Parts::of(domain));
-        Self { parts, state: Mutex::new(state), memory: None, kept: Mutex::new(kept) }
+        Self {
+            parts: Mutex::new(Parts::of(domain)),
+            state: Mutex::new(state),
+            memory: None,
+            kept: Mutex::new(kept),
+            profile: Profile::default(),
+            rights: Rights::All,
+        }
     }
 
     /// Keeps what the domain remembers.
     #[must_use]
     pub fn keeping(mut self, memory: Arc<dyn Memory>) -> Self {
         self.memory = Some(memory);
+        self
+    }
+
+    /// For runs of a kind, by somebody who may do some things.
+    #[must_use]
+    pub fn within(mut self, profile: Profile, rights: Rights) -> Self {
+        (self.profile, self.rights) = (profile, rights);
         self
     }
 
@@ -112,20 +134,44 @@ impl DomainHooks {
         Arc::clone(&self.parts().domain)
     }
 
+    /// The groups of tools that it has, on all pages.
+    pub fn capabilities(&self) -> Vec<Capability> {
+        self.parts().capabilities.clone()
+    }
+
+    /// What kind of runs these are.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// What may be done in them.
+    pub fn rights(&self) -> &Rights {
+        &self.rights
+    }
+
     /// A message came. Call it before the run begins.
     pub fn message(&self, surroundings: &Surroundings) {
         self.parts().domain.apply_context(&mut self.state(), surroundings);
     }
 
-    /// A run ended.
+    /// A run ended. A suspended one has not: the domain is not asked then.
     ///
     /// # Errors
     /// In words, when what the domain remembers could not be kept. It is tried again before the next model call.
     pub async fn run_ended(&self, outcome: &Outcome) -> Result<(), String> {
-        // No lock is held while the domain works; nobody else changes the state between runs.
-        let mut state = self.snapshot();
-        self.domain().on_run_end(outcome, &mut state).await;
-        *self.state() = state;
+        if !matches!(outcome, Outcome::Suspended { .. }) {
+            // No lock is held while the domain works; nobody else changes the state between runs. It works in a task of its
+            // own, so that a domain that breaks costs its memory of this run and nothing else.
+            let (domain, outcome, mut state) = (self.domain(), outcome.clone(), self.snapshot());
+            let ending = tokio::spawn(async move {
+                domain.on_run_end(&outcome, &mut state).await;
+                state
+            });
+            match ending.await {
+                Ok(state) => *self.state() = state,
+                Err(error) => tracing::error!(%error, "a domain broke at the end of a run"),
+            }
+        }
         self.keep().await
     }
 
@@ -152,7 +198,7 @@ impl DomainHooks {
         self.state().clone()
     }
 
-    /// The tools and texts of the page the user is on.
+    /// The tools and texts of the page the user is on, as far as there is a right to them.
     ///
     /// # Errors
     /// [`DomainError`]: mistakes in the domain.
@@ -169,15 +215,29 @@ impl DomainHooks {
         keep: &dyn Fn(&ToolSpec) -> bool,
         defers: &dyn Fn(&ToolSpec) -> bool,
     ) -> Result<Resolved, DomainError> {
-        let page = self.state().page.clone();
-        resolve_deferring(&self.parts().capabilities, page.as_deref(), keep, defers)
+        let (parts, page) = (self.parts(), self.state().page.clone());
+        let keep = |spec: &ToolSpec| self.withheld(&parts, page.as_deref(), spec).is_none() && keep(spec);
+        resolve_deferring(&parts.capabilities, page.as_deref(), &keep, defers)
+    }
+
+    /// The system prompt for the tools that are there.
+    ///
+    /// # Errors
+    /// [`DomainError::UntrueText`].
+    pub fn prompt(&self, tools: &Resolved) -> Result<Prompt, DomainError> {
+        let view = OrgView { tools: &tools.names, profile: self.profile, rights: &self.rights };
+        Prompt::of(&*self.domain(), tools, &view)
     }
 
     /// What is true at the moment, as turn sections of a window.
     pub fn turn(&self, tools: &ToolNames) -> Vec<Rendered> {
-        let sections = self.domain().turn(tools, &self.snapshot());
-        let text = |text: String| Some(text).filter(|text| !text.trim().is_empty());
-        sections.into_iter().map(|section| Rendered::turn(section.id, text(section.text))).collect()
+        let (domain, state) = (self.domain(), self.snapshot());
+        let view = TurnView { tools, profile: self.profile, rights: &self.rights, state: &state };
+        let one = |section: crate::section::Section<_>| {
+            let text = section.said(&view.fixed()).map(|piece| piece.text);
+            Rendered::turn(section.id(), text)
+        };
+        domain.turn(&view).into_iter().map(one).collect()
     }
 
     /// A panic in a domain cannot leave the state half changed in a way that matters more than losing it.
@@ -189,21 +249,72 @@ impl DomainHooks {
         Arc::clone(&self.parts.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Why a tool may not be called here, wherever the user is: for want of a right, or of somebody to ask.
+    fn withheld(&self, parts: &Parts, page: Option<&str>, spec: &ToolSpec) -> Option<String> {
+        let act = act_of(&parts.capabilities, page, &spec.name)?;
+        if let Some(right) = act.needs.as_deref().filter(|right| !self.rights.allow(right)) {
+            return Some(format!(
+                "{} needs the right {right}, which is not given here. Nothing was done.",
+                spec.name
+            ));
+        }
+        (act.questions && self.profile.mode == RunMode::Autonomous).then(|| {
+            let name = &spec.name;
+            format!(
+                "{name} asks somebody, and nobody is there. Nothing was asked. Decide, or say what is open."
+            )
+        })
+    }
+
     /// Why a tool of this domain cannot be called where the user is. Tools of others are none of its business.
     fn elsewhere(&self, spec: &ToolSpec) -> Option<String> {
-        let parts = self.parts();
+        let (parts, page) = (self.parts(), self.state().page.clone());
         let known = parts.capabilities.iter().flat_map(|capability| {
             capability.tools.iter().map(move |tool| (&capability.page, &tool.spec().name))
         });
         let home = known.filter(|(_, name)| **name == spec.name).map(|(page, _)| page.to_string()).next()?;
-        let here = is_on(&parts.capabilities, self.state().page.as_deref(), spec);
-        (!here).then(|| {
-            format!(
+        if !is_on(&parts.capabilities, page.as_deref(), spec) {
+            return Some(format!(
                 "{} belongs to {home} and cannot be called where the user is now. Nothing was done. Say what you would do \
                  there, or use the tools of this page.",
                 spec.name
-            )
-        })
+            ));
+        }
+        self.withheld(&parts, page.as_deref(), spec)
+    }
+
+    /// Fills in what the model left out and the domain knows.
+    fn fill(&self, gated: &mut Gated<'_>) {
+        let (parts, state) = (self.parts(), self.snapshot());
+        for input in parts.inputs.iter().filter(|input| input.tool == gated.spec.name) {
+            let open = match gated.args.get(&input.argument) {
+                None | Some(Value::Null) => true,
+                Some(Value::String(text)) => text.is_empty(),
+                Some(_) => false,
+            };
+            if open
+                && arguments(gated.spec).any(|argument| argument == input.argument)
+                && let Some(value) = parts.domain.prefill(input, &state)
+            {
+                gated.args.insert(input.argument.clone(), value);
+            }
+        }
+    }
+}
+
+/// Fills in what the model left out, before anybody judges a call: an argument that must be there may be one that the
+/// domain knows.
+pub struct Prefill(pub Arc<DomainHooks>);
+
+#[async_trait]
+impl Hooks for Prefill {
+    fn says(&self, at: Point) -> bool {
+        at == Point::Gate
+    }
+
+    async fn gate(&self, gated: &mut Gated<'_>, _: &Context) -> Verdict {
+        self.0.fill(gated);
+        Verdict::Pass
     }
 }
 
@@ -220,24 +331,16 @@ impl Hooks for DomainHooks {
         if let Some(reason) = self.elsewhere(gated.spec) {
             return Verdict::Deny { reason, rule: None };
         }
-        let (parts, state) = (self.parts(), self.state());
-        for input in parts.inputs.iter().filter(|input| input.tool == gated.spec.name) {
-            let open = gated.args.get(&input.argument).is_none_or(serde_json::Value::is_null);
-            if open
-                && arguments(gated.spec).any(|argument| argument == input.argument)
-                && let Some(value) = parts.domain.prefill(input, &state)
-            {
-                gated.args.insert(input.argument.clone(), value);
-            }
-        }
+        self.fill(gated);
         Verdict::Pass
     }
 
     async fn record(&self, record: Record<'_>) -> Result<(), String> {
         match record {
-            // Before the turn is on record: who makes that safe makes this safe with it.
-            Record::TurnOpen => self.keep().await,
-            Record::Message(_) | Record::Asked(_) => Ok(()),
+            // Before the turn is on record: who makes that safe makes this safe with it. Before people are asked, too: what
+            // the tools came to must not be lost while they think.
+            Record::TurnOpen | Record::Asked(_) => self.keep().await,
+            Record::Message(_) => Ok(()),
         }
     }
 

@@ -10,7 +10,7 @@
 //! open in an [`editor`].
 //!
 //! ```
-//! use mica_domain::{Domain, DomainHooks, Prompt, Section, State, Surroundings, Tier, ToolNames};
+//! use mica_domain::{Domain, DomainHooks, Section, Static, Surroundings};
 //! use std::sync::Arc;
 //!
 //! struct Greeter;
@@ -19,58 +19,74 @@
 //!     fn name(&self) -> &str {
 //!         "greeter"
 //!     }
-//!     fn sections(&self, _: &ToolNames, _: &State) -> Vec<Section> {
-//!         vec![Section::new("identity", Tier::Static, "You greet people.")]
+//!     fn statics(&self) -> Vec<Section<Static>> {
+//!         vec![Section::<Static>::fixed("identity", "You greet people.")]
 //!     }
 //! }
 //!
 //! let hooks = DomainHooks::new(Arc::new(Greeter), &Surroundings::default());
 //! let tools = hooks.resolve(&|_| true)?;
-//! let prompt = Prompt::of(&Greeter, &tools, &hooks.snapshot())?;
-//! assert_eq!(prompt.system(), ["You greet people."]);
+//! assert_eq!(hooks.prompt(&tools)?.system(), ["You greet people."]);
 //! # Ok::<(), mica_domain::DomainError>(())
 //! ```
 
 pub mod act;
 pub mod advice;
+pub mod approvals;
 pub mod autonomy;
 pub mod capability;
+pub mod cards;
+pub mod copilot;
+pub mod capture;
 pub mod domain;
 pub mod editor;
 pub mod error;
 pub mod facts;
 pub mod hooks;
 pub mod instructions;
+pub mod keeping;
+pub mod lifecycle;
 mod lint;
 pub mod memory;
 pub mod page;
 pub mod profile;
 pub mod prompt;
 pub mod records;
+pub mod refs;
 pub mod registry;
 pub mod resolve;
 pub mod rights;
+pub mod runners;
 pub mod section;
 pub mod side;
 pub mod state;
+pub mod store;
+pub mod tasks;
 
 pub use act::{Act, Asks, Mint, Minted, Minting};
 pub use autonomy::{ApprovalMode, Autonomy};
+pub use capability::{Capability, Delivery, Exclude, Input, Telling, Words};
+pub use copilot::{Copilot, CopilotError, Now, Setup, ShownAnswer};
+pub use autonomy::{ApprovalMode, Autonomy, AutonomyGate};
 pub use capability::{Capability, Delivery, Exclude, Input, Words};
 pub use domain::{Confidence, Domain, Remark};
 pub use error::DomainError;
 pub use facts::Facts;
-pub use hooks::DomainHooks;
+pub use hooks::{DomainHooks, Prefill};
 pub use instructions::{Instruction, Instructions, Trust};
+pub use keeping::Keeper;
+pub use lifecycle::{Ending, Lifecycle};
 pub use memory::{Memory, Unreadable};
 pub use mica_context::section::ToolNames;
 pub use page::Page;
 pub use profile::{Audience, Profile, RunMode, Surface};
 pub use prompt::Prompt;
 pub use records::{InMemory, Kept, RecordError, Records};
+pub use refs::{Ref, RefKinds, Refs};
 pub use registry::Packs;
 pub use resolve::{Resolved, resolve, resolve_deferring};
 pub use rights::Rights;
-pub use section::{Section, Tier};
+pub use runners::{Origin, Said, Turned};
+pub use section::{Org, OrgView, Piece, Section, Static, StaticView, Tier, Turn, TurnView};
 pub use side::{Loose, Side};
 pub use state::{State, Surroundings};

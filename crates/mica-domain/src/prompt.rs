@@ -1,16 +1,16 @@
 //! The prompt of a domain, put together and checked.
 
+use crate::capability::Words;
 use crate::domain::Domain;
 use crate::error::DomainError;
 use crate::resolve::Resolved;
-use crate::section::{Section, Tier};
-use crate::state::State;
+use crate::section::{OrgView, Piece, Tier};
 
-/// A domain's prompt.
+/// A domain's system prompt: what stays the same for as long as the page does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// Sections in the order they are sent: by tier, and within a tier as the domain gave them.
-    pub sections: Vec<Section>,
+    /// Its pieces in the order they are sent: by tier, and within a tier as the domain gave them.
+    pub sections: Vec<Piece>,
 }
 
 impl Prompt {
@@ -18,25 +18,24 @@ impl Prompt {
     ///
     /// # Errors
     /// [`DomainError::UntrueText`] when a section names a tool that is not there.
-    pub fn of(domain: &dyn Domain, tools: &Resolved, state: &State) -> Result<Self, DomainError> {
-        let mut sections = domain.sections(&tools.names, state);
+    pub fn of(domain: &dyn Domain, tools: &Resolved, view: &OrgView<'_>) -> Result<Self, DomainError> {
+        let fixed = view.fixed();
+        let mut sections: Vec<Piece> =
+            domain.statics().iter().filter_map(|section| section.said(&fixed)).collect();
         if !tools.fragments.is_empty() {
-            sections.push(Section::new("capabilities", Tier::Static, tools.fragments.join("\n")));
+            let text = tools.fragments.join("\n");
+            let (id, words) = ("capabilities".to_owned(), Words::Own);
+            sections.push(Piece { id, tier: Tier::Static, text, words });
         }
-        sections.retain(|section| !section.text.trim().is_empty());
-        tools.check(sections.iter().map(|section| (section.id.as_str(), section.text.as_str())))?;
-        sections.sort_by_key(|section| section.tier);
+        sections.extend(domain.org(view).iter().filter_map(|section| section.said(&fixed)));
+        let own = sections.iter().filter(|piece| piece.words == Words::Own);
+        tools.check(own.map(|piece| (piece.id.as_str(), piece.text.as_str())))?;
         Ok(Self { sections })
     }
 
-    /// The system prompt, one text for each tier, as a context takes it. Turn sections are not in it.
+    /// The system prompt, one text for each tier, as a context takes it.
     pub fn system(&self) -> Vec<String> {
         [Tier::Static, Tier::Org].into_iter().filter_map(|tier| self.tier(tier)).collect()
-    }
-
-    /// What changes with every turn: for the newest message, never for the system prompt.
-    pub fn turn(&self) -> Option<String> {
-        self.tier(Tier::Turn)
     }
 
     fn tier(&self, tier: Tier) -> Option<String> {
@@ -45,6 +44,7 @@ impl Prompt {
             .iter()
             .filter(|section| section.tier == tier)
             .map(|section| section.text.trim())
+            .filter(|text| !text.is_empty())
             .collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }

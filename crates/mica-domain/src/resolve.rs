@@ -10,6 +10,7 @@ use mica_agent::{Tool, ToolSet, ToolSpec};
 use mica_context::section::ToolNames;
 use mica_tools::{Deferred, deferred};
 
+use crate::act::Act;
 use crate::capability::{Capability, Delivery, Exclude, Words};
 use crate::error::DomainError;
 use crate::lint::named;
@@ -109,7 +110,7 @@ pub fn resolve_deferring(
         // A capability none of whose tools are left can do nothing here.
         summaries: active()
             .filter(|capability| capability.tools.iter().any(|tool| names.has(&tool.spec().name)))
-            .map(|capability| capability.summary.clone())
+            .filter_map(|capability| (capability.summary)(&names))
             .collect(),
         tools,
         names,
@@ -131,6 +132,15 @@ pub(crate) fn is_on(capabilities: &[Capability], page: Option<&str>, spec: &Tool
     capabilities.iter().filter(global).any(has) && !excludes.any(|exclude| exclude.covers(spec))
 }
 
+/// What is said of a tool where the user is: what the page says goes before what is said everywhere.
+pub(crate) fn act_of<'a>(capabilities: &'a [Capability], page: Option<&str>, tool: &str) -> Option<&'a Act> {
+    let here = |capability: &&Capability| matches!(&capability.page, Page::Named(name) if Some(name.as_str()) == page);
+    let global = |capability: &&Capability| capability.page == Page::Global;
+    let said = |capability: &'a Capability| capability.acts.iter().find(|act| act.tool == tool);
+    let local = capabilities.iter().filter(here).find_map(said);
+    local.or_else(|| capabilities.iter().filter(global).find_map(said))
+}
+
 impl Resolved {
     /// Fails when a text, or a tool's description, names a tool that is not there.
     ///
@@ -141,14 +151,19 @@ impl Resolved {
         texts: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<(), DomainError> {
         let fragments = self.fragments.iter().map(|text| ("of a capability", text.as_str()));
+        let summaries = self.summaries.iter().map(|text| ("that sums up a capability", text.as_str()));
         let untrue = |id: &str, text: &str| {
             let tool = named(text, &self.universe).find(|name| !self.names.has(name));
             tool.map(|tool| DomainError::UntrueText { text: id.to_owned(), tool: tool.to_owned() })
         };
         // What comes to stand on a shelf is others', too.
         let is_own = |name: &str| self.universe.has(name) && !self.foreign.has(name);
-        let wrong =
-            texts.into_iter().chain(fragments).find_map(|(id, text)| untrue(id, text)).or_else(|| {
+        let wrong = texts
+            .into_iter()
+            .chain(fragments)
+            .chain(summaries)
+            .find_map(|(id, text)| untrue(id, text))
+            .or_else(|| {
                 let tools = self.tools.iter().cloned().chain(self.tools.behind());
                 tools
                     .filter(|tool| is_own(&tool.spec().name))

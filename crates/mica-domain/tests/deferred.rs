@@ -28,8 +28,7 @@ use mica_ai::{Assistant, Content, Dialect, Message, Model, Origin, Remote, StopR
 use mica_context::spill::SpillLimits;
 use mica_context::{Spill, SpillFolder};
 use mica_domain::{
-    Capability, Domain, DomainHooks, Input, Page, Prompt, Remark, Section, State, Surroundings, Tier,
-    ToolNames,
+    Capability, Domain, DomainHooks, Input, Page, Remark, Section, State, Static, Surroundings,
 };
 use mica_policy::budget::{Budget, Limits};
 use mica_policy::repeats::{Patience, RepeatGuard};
@@ -143,8 +142,8 @@ impl Domain for Desk {
         capabilities.into_iter().map(deferring).collect()
     }
 
-    fn sections(&self, _: &ToolNames, _: &State) -> Vec<Section> {
-        vec![Section::new("identity", Tier::Static, "You work. Write with file_write.")]
+    fn statics(&self) -> Vec<Section<Static>> {
+        vec![Section::<Static>::fixed("identity", "You work. Write with file_write.")]
     }
 
     fn prefill(&self, input: &Input, state: &State) -> Option<Value> {
@@ -330,7 +329,7 @@ impl World {
         // As on the page where replies can be made: the tools stay when the user goes elsewhere.
         hooks.message(&Surroundings { page: Some("ticket".to_owned()), ..Surroundings::default() });
         let resolved = hooks.resolve(&|_| true).unwrap();
-        let prompt = Prompt::of(&*domain, &resolved, &hooks.snapshot()).unwrap();
+        let prompt = hooks.prompt(&resolved).unwrap();
         hooks.message(&here);
 
         let model = Arc::new(Model::assumed("scripted", Dialect::Responses));

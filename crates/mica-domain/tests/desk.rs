@@ -12,8 +12,8 @@ use mica_agent::{Agent, Context, Hooks, Outcome, Tool, ToolOutput, ToolSpec, Typ
 use mica_ai::message::ToolCall;
 use mica_ai::{Content, Dialect, Message, Model};
 use mica_domain::{
-    Capability, Domain, DomainHooks, Input, Memory, Page, Prompt, Remark, Section, State, Surroundings, Tier,
-    ToolNames, Unreadable,
+    Capability, Domain, DomainHooks, Input, Memory, Org, OrgView, Page, Remark, Section, State, Static,
+    Surroundings, Turn as TurnTier, TurnView, Unreadable,
 };
 use mica_testkit::{Scenario, ScriptedModel, Turn};
 use mica_tools::FileUse;
@@ -65,12 +65,17 @@ impl Domain for Desk {
         ]
     }
 
-    fn sections(&self, _: &ToolNames, state: &State) -> Vec<Section> {
-        vec![
-            Section::new("now", Tier::Turn, format!("The ticket is {}.", state.kept["ticket"])),
-            Section::new("identity", Tier::Static, "You help at a desk."),
-            Section::new("team", Tier::Org, "The team is Blue."),
-        ]
+    fn statics(&self) -> Vec<Section<Static>> {
+        vec![Section::<Static>::fixed("identity", "You help at a desk.")]
+    }
+
+    fn org(&self, _: &OrgView<'_>) -> Vec<Section<Org>> {
+        vec![Section::<Org>::new("team", "The team is Blue.")]
+    }
+
+    fn turn(&self, view: &TurnView<'_>) -> Vec<Section<TurnTier>> {
+        let text = format!("The ticket is {}.", view.state.kept["ticket"]);
+        vec![Section::<TurnTier>::new("now", text)]
     }
 
     fn restore_state(&self, mut kept: State) -> Result<State, String> {
@@ -117,7 +122,7 @@ impl Domain for Desk {
 
 fn at(page: &str) -> Surroundings {
     let facts = json!({ "ticket": "T-1" }).as_object().unwrap().clone();
-    Surroundings { page: Some(page.to_owned()), facts }
+    Surroundings { page: Some(page.to_owned()), facts, ..Surroundings::default() }
 }
 
 /// What the tools of a conversation came to.
@@ -146,9 +151,10 @@ async fn a_run_on_a_page() {
     let domain: Arc<dyn Domain> = Arc::new(Desk);
     let hooks = Arc::new(DomainHooks::new(Arc::clone(&domain), &at("ticket")));
     let resolved = hooks.resolve(&|_| true).unwrap();
-    let prompt = Prompt::of(&*domain, &resolved, &hooks.snapshot()).unwrap();
+    let prompt = hooks.prompt(&resolved).unwrap();
     assert_eq!(prompt.system(), ["You help at a desk.\n\nReply with ticket_reply.", "The team is Blue."]);
-    assert_eq!(prompt.turn().as_deref(), Some("The ticket is \"T-1\"."));
+    let told: Vec<_> = hooks.turn(&resolved.names).into_iter().map(|section| section.text.unwrap()).collect();
+    assert_eq!(told, ["The ticket is \"T-1\"."]);
 
     let scenario = Scenario::new()
         .turn(
@@ -184,7 +190,7 @@ async fn a_run_on_a_page() {
 }
 
 #[test]
-fn an_answer_without_a_page_stays_on_the_page() {
+fn a_message_is_where_it_says_it_is() {
     struct Plain;
     impl Domain for Plain {
         fn name(&self) -> &str {
@@ -192,8 +198,9 @@ fn an_answer_without_a_page_stays_on_the_page() {
         }
     }
     let hooks = DomainHooks::new(Arc::new(Plain), &at("ticket"));
-    hooks.message(&Surroundings::default());
     assert_eq!(hooks.snapshot().page.as_deref(), Some("ticket"));
+    hooks.message(&Surroundings::default());
+    assert_eq!(hooks.snapshot().page, None);
 }
 
 /// What was kept and recorded, in order. Fails when told to.

@@ -37,7 +37,6 @@ mod equipment;
 mod exit;
 mod inquiries;
 mod interactive;
-mod keeping;
 mod loading;
 mod makes;
 mod once;
@@ -55,7 +54,6 @@ mod terminal;
 mod tidying;
 mod trusting;
 mod undoing;
-mod window;
 mod work;
 
 #[allow(clippy::print_stderr, reason = "a program speaks")]

@@ -64,7 +64,7 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     work.session_starts().await;
 
     let running = async {
-        let waiting = work.keeper.as_ref().and_then(crate::keeping::Keeper::waiting);
+        let waiting = work.keeper.as_ref().and_then(mica_domain::keeping::Keeper::waiting);
         match (waiting, prompt) {
             (None, None) => bail!("there is nothing to do: give a prompt with -p"),
             // Something new to say: what the last run waited for is answered as left behind.

@@ -24,7 +24,7 @@ fn capabilities() -> Vec<Capability> {
             .excluding([Exclude::Prefix("record_".to_owned())]),
         Capability::new(Page::named("quiet"), "quiet", Vec::new()).excluding([
             Exclude::Name("note".to_owned()),
-            Exclude::When(|spec| spec.name.ends_with("_write")),
+            Exclude::when(|spec| spec.name.ends_with("_write")),
         ]),
     ]
 }

@@ -10,7 +10,7 @@ use mica_session::Kind;
 use mica_session::entry::Body;
 use serde::{Deserialize, Serialize};
 
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 
 /// Whose entry it is.
 const BEGUN: &str = "mica.begun";

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::paint::{self, Style};
 use super::question::{Length, Paint, plain, question};
 use super::{checks, todos};
-use crate::keeping::word;
+use mica_domain::keeping::word;
 
 /// Who reads what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::screen::Screen;
 use super::store::Store;
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 
 pub use exec::Commands;
 pub use steering::Steering;

@@ -7,7 +7,7 @@ use mica_ext::hooks::{Session, Situation};
 use mica_policy::Mode;
 use mica_policy::mode::ModeSwitch;
 
-use crate::keeping::Keeper;
+use mica_domain::keeping::Keeper;
 
 /// Texts that wait until somebody can tell them. More than this is dropped: what goes wrong is told once anyway.
 const WAITING: usize = 64;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests have a clock")]
 
-use mica_domain::{Domain, DomainHooks, Memory, Surroundings};
+use crate::{Domain, DomainHooks, Memory, Surroundings};
 use mica_session::{Access, Message, Sessions};
 
 use super::*;
@@ -51,7 +51,7 @@ async fn what_a_domain_remembers_is_there_again() {
         keeper.keep("notes", &json!("garbage")).await.unwrap();
         let kept = keeper.remembered("notes").unwrap();
         let (fresh, unreadable) = DomainHooks::restored(std::sync::Arc::new(Notes), &here, &kept);
-        assert_eq!(fresh.snapshot(), mica_domain::State::default());
+        assert_eq!(fresh.snapshot(), crate::State::default());
         assert!(unreadable.unwrap().to_string().contains("it begins anew"));
         assert_eq!(keeper.remembered("notes").unwrap(), json!("garbage"));
     }

@@ -1,4 +1,7 @@
 //! Keeps a run in its session: what was said is on disk before the model is asked again.
+//!
+//! What belongs to a session and is no part of its conversation goes into entries of its own, along the branch: a session
+//! that goes back to an earlier point has what was written until there.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +15,11 @@ use mica_session::{Durability, EntryId, Kind, Session, SessionError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::window::left_behind_id;
+use crate::side::Side;
+
+pub mod window;
+
+use window::left_behind_id;
 
 /// A session that a run writes to.
 #[derive(Clone)]
@@ -47,8 +54,13 @@ impl Deref for Opened<'_> {
     }
 }
 
+/// Nothing was said yet, so there is no session to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("nothing was said yet, so there is no session to change")]
+pub struct NothingSaid;
+
 /// A run that waits for people, as it is kept.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Waiting {
     /// What is asked.
     pub asks: Vec<Ask>,
@@ -76,10 +88,15 @@ impl Keeper {
     /// Changes the session itself: its name, its labels, its leaf.
     ///
     /// # Errors
-    /// When nothing was said yet, so that there is no session to change; what `change` says.
-    pub fn change<T>(&self, change: impl FnOnce(&mut Session) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    /// [`NothingSaid`], and what `change` says.
+    pub fn change<T, E: From<NothingSaid>>(
+        &self,
+        change: impl FnOnce(&mut Session) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut inner = self.inner();
-        anyhow::ensure!(!inner.session.is_draft(), "nothing was said yet, so there is no session to change");
+        if inner.session.is_draft() {
+            return Err(NothingSaid.into());
+        }
         change(&mut inner.session)
     }
 
@@ -224,11 +241,38 @@ impl Hooks for Keeper {
 }
 
 #[async_trait]
-impl mica_domain::Memory for Keeper {
+impl crate::Memory for Keeper {
     async fn keep(&self, domain: &str, state: &Value) -> Result<(), String> {
         // The mark of the turn that follows is waited for, and makes this safe with it.
         let value = json!({ "pack": domain, "state": state });
         self.append(Body::Custom { custom: DOMAIN.to_owned(), value }, Durability::Lazy).await
+    }
+}
+
+/// Before the kinds of changes, so that they meet no entry of anybody else.
+const SIDE: &str = "mica.side.";
+
+#[async_trait]
+impl Side for Keeper {
+    async fn append(&self, kind: &str, change: Value) -> Result<(), String> {
+        let body = Body::Custom { custom: format!("{SIDE}{kind}"), value: change };
+        // Not the first thing of a session: what nobody spoke of need not be kept.
+        self.append_aside(body).await.map(|_| ())
+    }
+
+    fn all(&self, kind: &str) -> Result<Vec<Value>, String> {
+        let wanted = format!("{SIDE}{kind}");
+        let (waiting, session) = (self.waiting_aside(), self.session());
+        let nodes = session.tree().branch();
+        let customs = nodes.into_iter().filter(|node| node.kind == Kind::Custom);
+        let read = session.entries(customs.map(|node| node.id)).map_err(|error| error.to_string())?;
+        let bodies = read.entries.into_iter().map(|entry| entry.body).chain(waiting);
+        Ok(bodies
+            .filter_map(|body| match body {
+                Body::Custom { custom, value } if custom == wanted => Some(value),
+                _ => None,
+            })
+            .collect())
     }
 }
 

@@ -12,7 +12,7 @@ use mica_session::entry::{Body, Compaction, FileUse};
 use mica_session::{Durability, Entries, EntryId};
 use serde_json::{Value, json};
 
-use crate::keeping::Keeper;
+use super::Keeper;
 
 const PRUNED: &str = "mica.pruned";
 const ATTACHED: &str = "mica.attached";

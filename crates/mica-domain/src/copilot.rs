@@ -1,0 +1,501 @@
+//! A domain at work in one session: everything between what a product is told and what a model is asked.
+//!
+//! Promises:
+//! - One run at a time. Who speaks while one goes on is told so ([`CopilotError::Busy`]); nothing is queued behind their
+//!   back, because a message belongs to the page it was written on. [`Copilot::say_in_turn`] waits instead.
+//! - A run belongs to the session, not to who waits for it: dropping the future of [`Copilot::say`] stops nothing.
+//! - What people are asked survives the process: a session that is opened again asks the same, and takes the answers.
+//! - A person who says something else instead of answering abandons what was asked: its calls are settled as not run, and
+//!   that run is over. What is not said by a person never takes a question from one ([`CopilotError::Waiting`]).
+//! - Tools and system prompt stay the same bytes for as long as the page does.
+//! - A continuation (an answer, news of a task) is on the page where the conversation was; a fresh message is where it says
+//!   it is, and nowhere when it says nothing.
+
+mod asked;
+mod closing;
+mod epoch;
+mod error;
+mod lives;
+mod setup;
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use mica_agent::{Agent, Ask, Context, Decisions, HookStack, Hooks, Listener, Outcome, RunError};
+use mica_ai::id::MessageId;
+use mica_ai::{Content, Message, User};
+use mica_context::keeper::TurnSections;
+use mica_context::section::{Rendered, ToolNames};
+use mica_context::{Clock, Spill, WindowKeeper};
+use mica_policy::budget::Budget;
+use mica_policy::repeats::{Patience, RepeatGuard};
+use mica_policy::rules::{RuleSet, Subjects};
+use mica_policy::validate::SchemaGate;
+use serde_json::json;
+use tokio::sync::{Mutex as RunLock, OwnedMutexGuard};
+
+use crate::hooks::{DomainHooks, Prefill};
+use crate::keeping::{Keeper, window};
+use crate::lifecycle::Ending;
+use crate::runners::{Origin, Said, Turned};
+use crate::side::{Loose, Side};
+use crate::state::Surroundings;
+
+pub use closing::Audit;
+pub use error::CopilotError;
+pub use lives::Offer;
+pub use setup::{Now, Setup};
+
+use asked::Asked;
+use closing::Closing;
+use epoch::Epoch;
+use lives::Lives;
+
+/// A domain at work in one session. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Copilot {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    agent: Agent,
+    hooks: Arc<HookStack>,
+    domain: Arc<DomainHooks>,
+    keeper: Option<Keeper>,
+    side: Arc<dyn Side>,
+    asked: Arc<Asked>,
+    epoch: Arc<Epoch>,
+    lives: Arc<Lives>,
+    closing: Arc<Closing>,
+    window: Arc<WindowKeeper>,
+    notices: Vec<String>,
+    running: Arc<RunLock<()>>,
+}
+
+/// An answer, as people see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownAnswer {
+    /// The message.
+    pub message: MessageId,
+    /// What it says.
+    pub text: String,
+}
+
+impl Copilot {
+    /// Puts a domain to work. A session that was kept goes on where it was: with its page, its questions, and what its run
+    /// took. What a process that died had taken for a run is released.
+    ///
+    /// # Errors
+    /// [`CopilotError::Domain`]: a mistake in the domain. [`CopilotError::Session`], [`CopilotError::Kept`]: what was kept
+    /// cannot be read.
+    pub async fn open(setup: Setup) -> Result<Self, CopilotError> {
+        let kept = |problem: String| CopilotError::Kept { problem };
+        let mut notices = Vec::new();
+        let keeper = setup.session.map(Keeper::new);
+        let side: Arc<dyn Side> = match &keeper {
+            Some(keeper) => Arc::new(keeper.clone()),
+            None => Arc::new(Loose::default()),
+        };
+        let domain = remembering(setup.domain, keeper.as_ref(), &mut notices);
+        let domain = Arc::new(domain.within(setup.profile, setup.rights));
+        let waiting = keeper.as_ref().and_then(Keeper::waiting);
+        let lives = Arc::new(Lives::open(&domain.capabilities(), Arc::clone(&side)).map_err(kept)?);
+        if waiting.is_none() {
+            lives.end(Ending::Crashed).await;
+        }
+        let asked = Arc::new(Asked::new(keeper.clone(), waiting.clone()));
+        let clock = ticking(&setup.clock);
+        let mut window =
+            WindowKeeper::new(Arc::clone(&clock)).settings(setup.window).turn_sections(sections(&domain));
+        if let Some(keeper) = &keeper {
+            window = window.journal(Arc::new(keeper.clone()));
+        }
+        let window = Arc::new(window);
+
+        let mut context = Context::new(setup.provider, setup.model);
+        context.settings = setup.settings;
+        if let Some(keeper) = &keeper {
+            let session = keeper.session();
+            context.settings.cache_key.get_or_insert_with(|| session.header().id.to_string());
+            context.messages = window::restore(&session.live()?);
+        }
+        context.tally = waiting.map(|waiting| waiting.tally).unwrap_or_default();
+        let equip = Arc::new(|tools| tools);
+        let epoch = Epoch::begin(Arc::clone(&domain), Arc::clone(&window), equip, &mut context)?;
+        let epoch = Arc::new(epoch);
+        let closing = Arc::new(Closing {
+            domain: Arc::clone(&domain),
+            lives: Arc::clone(&lives),
+            asked: Arc::clone(&asked),
+            side: Arc::clone(&side),
+            clock: setup.clock,
+            run: Mutex::default(),
+        });
+
+        let polls = RuleSet::new(Subjects::new());
+        let mut hooks: Vec<Arc<dyn Hooks>> = vec![
+            Arc::new(Prefill(Arc::clone(&domain))),
+            Arc::new(SchemaGate::new()),
+            Arc::new(RepeatGuard::new(Patience::default(), polls.clone())),
+            Arc::clone(&domain) as _,
+            Arc::clone(&epoch) as _,
+        ];
+        hooks.extend(setup.hooks);
+        hooks.push(Arc::clone(&asked) as _);
+        hooks.extend(setup.spill.map(|folder| Arc::new(Spill::new(folder, clock)) as Arc<dyn Hooks>));
+        hooks.extend(keeper.clone().map(|keeper| Arc::new(keeper) as Arc<dyn Hooks>));
+        // Behind the record: what could not be kept was not said.
+        hooks.push(Arc::clone(&closing) as _);
+        hooks.push(Arc::new(Budget::new(setup.limits, polls)));
+        hooks.push(Arc::clone(&window) as _);
+        let hooks = Arc::new(HookStack::new(hooks));
+        let agent = Agent::new(context, vec![Arc::clone(&hooks) as _]);
+        // First of all who listen: a run is closed before anybody else hears of its end.
+        agent.listen(Arc::clone(&closing) as Arc<dyn Listener>);
+        if let Some(keeper) = &keeper {
+            agent.listen(Arc::new(keeper.clone()));
+        }
+        for listener in setup.listeners {
+            agent.listen(listener);
+        }
+        let running = Arc::default();
+        let inner = Inner {
+            agent,
+            hooks,
+            domain,
+            keeper,
+            side,
+            asked,
+            epoch,
+            lives,
+            closing,
+            window,
+            notices,
+            running,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Says something, and runs until the agent stops. By a person, it abandons what they were asked before.
+    ///
+    /// # Errors
+    /// [`CopilotError`]; nothing was said then.
+    pub async fn say(&self, said: Said) -> Result<Turned, CopilotError> {
+        let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
+        self.detached(turn, |inner| async move { inner.say(said).await }).await
+    }
+
+    /// The same, behind the run that goes on. Those who wait have their turn in the order they came.
+    ///
+    /// # Errors
+    /// As [`Copilot::say`], but for [`CopilotError::Busy`].
+    pub async fn say_in_turn(&self, said: Said) -> Result<Turned, CopilotError> {
+        let turn = Arc::clone(&self.inner.running).lock_owned().await;
+        self.detached(turn, |inner| async move { inner.say(said).await }).await
+    }
+
+    /// Says something that goes on where the conversation was: news of a task.
+    ///
+    /// # Errors
+    /// As [`Copilot::say`]; [`CopilotError::Waiting`] while people are asked something.
+    pub async fn notify(
+        &self,
+        text: impl Into<String>,
+        kind: impl Into<String>,
+        reference: impl Into<String>,
+        source: Option<String>,
+    ) -> Result<Turned, CopilotError> {
+        let origin = Origin::Task { kind: kind.into(), reference: reference.into() };
+        self.say(Said { text: text.into(), source, origin, surroundings: None }).await
+    }
+
+    /// Answers what people are asked, and runs on. What has no answer is a no.
+    ///
+    /// # Errors
+    /// [`CopilotError::NothingWaits`], and [`CopilotError::Misfit`]: then the same is still asked.
+    pub async fn answer(&self, answers: Decisions) -> Result<Turned, CopilotError> {
+        self.answer_at(answers, None).await
+    }
+
+    /// The same, from where the user is now: what the model called on another page is refused there.
+    ///
+    /// # Errors
+    /// As [`Copilot::answer`].
+    pub async fn answer_at(
+        &self,
+        answers: Decisions,
+        surroundings: Option<Surroundings>,
+    ) -> Result<Turned, CopilotError> {
+        let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
+        self.detached(turn, |inner| async move { inner.answer(answers, surroundings).await }).await
+    }
+
+    /// What people are asked at the moment.
+    pub fn waiting(&self) -> Vec<Ask> {
+        self.inner.asked.waiting().map(|waiting| waiting.asks).unwrap_or_default()
+    }
+
+    /// The agent: to steer, to stop, to listen.
+    pub fn agent(&self) -> &Agent {
+        &self.inner.agent
+    }
+
+    /// Everyone who has a say, in order.
+    pub fn hooks(&self) -> Arc<dyn Hooks> {
+        Arc::clone(&self.inner.hooks) as _
+    }
+
+    /// The domain, with what it remembers.
+    pub fn domain(&self) -> &Arc<DomainHooks> {
+        &self.inner.domain
+    }
+
+    /// What belongs to the session and is no part of the conversation.
+    pub fn side(&self) -> Arc<dyn Side> {
+        Arc::clone(&self.inner.side)
+    }
+
+    /// Where the conversation is kept.
+    pub fn keeper(&self) -> Option<&Keeper> {
+        self.inner.keeper.as_ref()
+    }
+
+    /// The file of the session.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.inner.keeper.as_ref().map(|keeper| keeper.session().path().to_owned())
+    }
+
+    /// What keeps the window.
+    pub fn window(&self) -> &Arc<WindowKeeper> {
+        &self.inner.window
+    }
+
+    /// What a person should know about how the session began.
+    pub fn notices(&self) -> &[String] {
+        &self.inner.notices
+    }
+
+    /// What can be done where the user is, for people.
+    pub fn summaries(&self) -> Vec<String> {
+        self.inner.epoch.summaries()
+    }
+
+    /// Makes tools and prompt of the page anew, because what the organisation says has changed. It costs the cached prefix,
+    /// and is told with the reason.
+    ///
+    /// # Errors
+    /// [`CopilotError::Busy`] while a run goes on; [`CopilotError::Domain`].
+    pub async fn refresh(&self, reason: &str) -> Result<(), CopilotError> {
+        let _turn = self.inner.running.try_lock().map_err(|_| CopilotError::Busy)?;
+        let epoch = &self.inner.epoch;
+        let refreshed = self.inner.agent.with(|cx| epoch.refresh(cx, reason)).await;
+        refreshed.map_err(|_| CopilotError::Busy)??;
+        Ok(())
+    }
+
+    /// Work of runs that did not complete, which can be taken back; the newest first.
+    pub fn offers(&self) -> Vec<Offer> {
+        self.inner.lives.offers()
+    }
+
+    /// Takes the work of a run back. Says what was done, for people.
+    ///
+    /// # Errors
+    /// [`CopilotError::NoUndo`], [`CopilotError::NotUndone`], and [`CopilotError::Busy`].
+    pub async fn undo(&self, id: &str) -> Result<String, CopilotError> {
+        let _turn = self.inner.running.try_lock().map_err(|_| CopilotError::Busy)?;
+        self.inner.lives.undo(id).await
+    }
+
+    /// What runs that nobody watched came to, the oldest first.
+    ///
+    /// # Errors
+    /// [`CopilotError::Kept`].
+    pub fn audits(&self) -> Result<Vec<Audit>, CopilotError> {
+        closing::audits(&*self.inner.side).map_err(|problem| CopilotError::Kept { problem })
+    }
+
+    /// The answers as people see them, the oldest first.
+    ///
+    /// # Errors
+    /// [`CopilotError::Kept`], and [`CopilotError::Busy`] in a run whose conversation is not kept.
+    pub async fn shown(&self) -> Result<Vec<ShownAnswer>, CopilotError> {
+        let kept = |problem: String| CopilotError::Kept { problem };
+        let changed = closing::shown(&*self.inner.side).map_err(kept)?;
+        let messages = self.inner.messages().await?;
+        let shown = messages.iter().filter_map(|message| match message {
+            Message::Assistant(answer) => {
+                let said = changed.get(&answer.id).cloned().unwrap_or_else(|| closing::words(answer));
+                (!said.trim().is_empty()).then(|| ShownAnswer { message: answer.id.clone(), text: said })
+            }
+            _ => None,
+        });
+        Ok(shown.collect())
+    }
+
+    /// Runs in a task of its own: who waits for a run may go, and the run does not.
+    async fn detached<F>(
+        &self,
+        turn: OwnedMutexGuard<()>,
+        run: impl FnOnce(Arc<Inner>) -> F,
+    ) -> Result<Turned, CopilotError>
+    where
+        F: Future<Output = Result<Turned, CopilotError>> + Send + 'static,
+    {
+        let running = run(Arc::clone(&self.inner));
+        let task = tokio::spawn(async move {
+            let ended = running.await;
+            drop(turn);
+            ended
+        });
+        task.await.unwrap_or_else(|error| Err(CopilotError::Broke { problem: error.to_string() }))
+    }
+}
+
+impl Inner {
+    async fn say(self: Arc<Self>, said: Said) -> Result<Turned, CopilotError> {
+        if self.asked.waiting().is_some() {
+            if said.origin != Origin::Person {
+                return Err(CopilotError::Waiting);
+            }
+            // The run that waited is over. Its calls are settled with the message.
+            self.closing.goes_on();
+            self.closing.ends(&Outcome::Aborted).await;
+        }
+        let user = match &said.source {
+            None => User { id: MessageId::fresh(), content: vec![Content::text(said.text)] },
+            Some(name) => {
+                let id = named(name);
+                if self.messages().await?.iter().any(|message| *message.id() == id) {
+                    return Err(CopilotError::SaidBefore { name: name.clone() });
+                }
+                User { id, content: vec![Content::text(said.text)] }
+            }
+        };
+        let is_continuation = matches!(said.origin, Origin::Task { .. });
+        match &said.surroundings {
+            Some(here) => self.domain.message(here),
+            None if is_continuation => {}
+            None => self.domain.message(&Surroundings::default()),
+        }
+        self.enter().await?;
+        self.lives.begin(&self.domain.snapshot()).await?;
+        if said.origin != Origin::Person {
+            let origin = json!({ "message": user.id, "origin": said.origin });
+            let kept = self.side.append("said", origin).await;
+            if let Err(problem) = kept {
+                self.lives.end(Ending::Aborted).await;
+                return Err(CopilotError::Kept { problem });
+            }
+        }
+        self.closing.begins();
+        let agent = self.agent.clone();
+        self.ran(async move { agent.prompt(user).await }).await
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        answers: Decisions,
+        surroundings: Option<Surroundings>,
+    ) -> Result<Turned, CopilotError> {
+        if self.asked.waiting().is_none() {
+            return Err(CopilotError::NothingWaits);
+        }
+        if let Some(here) = surroundings {
+            self.domain.message(&here);
+            self.enter().await?;
+        }
+        self.closing.goes_on();
+        let agent = self.agent.clone();
+        let turned = self.ran(async move { agent.resume(answers).await }).await?;
+        match turned.outcome {
+            Outcome::Failed { error: RunError::Resume { message } } => Err(CopilotError::Misfit { message }),
+            _ => Ok(turned),
+        }
+    }
+
+    /// Waits for a run in a task of its own: one that breaks is closed like any other.
+    async fn ran(
+        &self,
+        run: impl Future<Output = Result<Outcome, mica_agent::Busy>> + Send + 'static,
+    ) -> Result<Turned, CopilotError> {
+        let outcome = match tokio::spawn(run).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => {
+                // Somebody runs the agent behind the copilot's back.
+                self.closing.ends(&Outcome::Aborted).await;
+                return Err(CopilotError::Busy);
+            }
+            Err(error) => {
+                let message = error.to_string();
+                Outcome::Failed { error: RunError::Hook { hook: "run".to_owned(), message } }
+            }
+        };
+        // Usually done when its end was told.
+        if self.closing.is_open() {
+            self.closing.ends(&outcome).await;
+        }
+        Ok(self.closing.turned(outcome))
+    }
+
+    /// Goes to the page where the user is.
+    async fn enter(&self) -> Result<(), CopilotError> {
+        let entered = self.agent.with(|cx| self.epoch.enter(cx)).await.map_err(|_| CopilotError::Busy)??;
+        if let Some(reason) = entered {
+            let page = self.domain.snapshot().page;
+            let kept = self.side.append("page", json!({ "page": page, "reason": reason })).await;
+            kept.map_err(|problem| CopilotError::Kept { problem })?;
+        }
+        Ok(())
+    }
+
+    /// The whole conversation, as far as it is kept; else as the model has it.
+    async fn messages(&self) -> Result<Vec<Message>, CopilotError> {
+        if let Some(keeper) = &self.keeper {
+            return Ok(keeper.session().branch()?.messages().cloned().collect());
+        }
+        self.agent.with(|cx| cx.messages.clone()).await.map_err(|_| CopilotError::Busy)
+    }
+}
+
+/// The id of a message that has a name of its own: it is in the conversation once.
+fn named(source: &str) -> MessageId {
+    MessageId::from(format!("said/{source}"))
+}
+
+/// A domain with what it remembered of the session.
+pub fn remembering(
+    domain: Arc<dyn crate::Domain>,
+    keeper: Option<&Keeper>,
+    notices: &mut Vec<String>,
+) -> DomainHooks {
+    let here = Surroundings::default();
+    let Some(keeper) = keeper else { return DomainHooks::new(domain, &here) };
+    let hooks = match keeper.remembered(domain.name()) {
+        None => DomainHooks::new(domain, &here),
+        Some(kept) => {
+            let (hooks, unreadable) = DomainHooks::restored(domain, &here, &kept);
+            notices.extend(unreadable.map(|unreadable| unreadable.to_string()));
+            hooks
+        }
+    };
+    hooks.keeping(Arc::new(keeper.clone()))
+}
+
+/// What is told with a message: what the domain says, and the references that are meant.
+fn sections(domain: &Arc<DomainHooks>) -> TurnSections {
+    let domain = Arc::clone(domain);
+    Arc::new(move |tools: &ToolNames| {
+        let mut sections = domain.turn(tools);
+        let text = Some(domain.snapshot().refs.text()).filter(|text| !text.is_empty());
+        sections.push(Rendered::turn("references", text));
+        sections
+    })
+}
+
+fn ticking(now: &Now) -> Clock {
+    let now = Arc::clone(now);
+    Arc::new(move || SystemTime::from(now()))
+}

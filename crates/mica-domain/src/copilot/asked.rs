@@ -1,0 +1,80 @@
+//! Keeps what people are asked, with what the run took until then, before they are asked: a question survives a crash.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use mica_agent::hooks::{Gated, Point, Record};
+use mica_agent::{Ask, Context, Hooks, Tally, Verdict};
+use mica_ai::message::ToolCall;
+
+use crate::keeping::{Keeper, Waiting};
+
+/// What calls are answered with that waited for a person who then said something else. None of them began: a run is
+/// suspended before any call of the answer runs.
+const MOVED_ON: &str = "Not run: the person was asked whether it may run, and said something else instead.";
+
+/// What people are asked.
+pub(super) struct Asked {
+    keeper: Option<Keeper>,
+    /// What the run took, as a call last saw it.
+    tally: Mutex<Tally>,
+    waiting: Mutex<Option<Waiting>>,
+}
+
+impl Asked {
+    /// With what the session's last run waits for.
+    pub(super) fn new(keeper: Option<Keeper>, waiting: Option<Waiting>) -> Self {
+        Self { keeper, tally: Mutex::default(), waiting: Mutex::new(waiting) }
+    }
+
+    /// What people are asked now.
+    pub(super) fn waiting(&self) -> Option<Waiting> {
+        lock(&self.waiting).clone()
+    }
+
+    /// Keeps it, unless it is kept already.
+    pub(super) async fn asks(&self, asks: &[Ask]) -> Result<(), String> {
+        let tally = lock(&self.tally).clone();
+        let now = Waiting { asks: asks.to_vec(), tally };
+        if self.waiting().is_some_and(|kept| kept.asks == now.asks) {
+            return Ok(());
+        }
+        if let Some(keeper) = &self.keeper {
+            keeper.waits(&now.asks, &now.tally).await?;
+        }
+        *lock(&self.waiting) = Some(now);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Hooks for Asked {
+    fn says(&self, at: Point) -> bool {
+        matches!(at, Point::Gate | Point::Record)
+    }
+
+    async fn gate(&self, _: &mut Gated<'_>, cx: &Context) -> Verdict {
+        lock(&self.tally).clone_from(&cx.tally);
+        Verdict::Pass
+    }
+
+    fn left(&self, _: &ToolCall) -> Option<String> {
+        self.waiting().map(|_| MOVED_ON.to_owned())
+    }
+
+    async fn record(&self, record: Record<'_>) -> Result<(), String> {
+        match record {
+            Record::Asked(asks) => self.asks(asks).await,
+            // Whatever is said after a question ends it.
+            Record::Message(_) => {
+                *lock(&self.waiting) = None;
+                Ok(())
+            }
+            Record::TurnOpen => Ok(()),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

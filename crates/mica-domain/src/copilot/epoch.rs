@@ -1,0 +1,122 @@
+//! Page epochs: tools and system prompt stay as they are for as long as the user stays on a page.
+//!
+//! Promise: within an epoch each request is a byte prefix of the next. A change of page between runs makes new ones, and is
+//! told with its reason; the same page gives the same bytes again, as long as the domain says the same.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use mica_agent::event::WindowChange;
+use mica_agent::hooks::{Point, Step};
+use mica_agent::{Context, Hooks, RunError, ToolSet};
+use mica_context::WindowKeeper;
+
+use crate::error::DomainError;
+use crate::hooks::DomainHooks;
+
+/// What makes the tools of a run from those of a page.
+pub(super) type Equip = Arc<dyn Fn(ToolSet) -> ToolSet + Send + Sync>;
+
+/// What a model gets, for as long as the user stays on a page.
+pub(super) struct Epoch {
+    domain: Arc<DomainHooks>,
+    window: Arc<WindowKeeper>,
+    equip: Equip,
+    /// The page that the tools are of.
+    page: Mutex<Option<String>>,
+    /// What can be done here, for people.
+    summaries: Mutex<Vec<String>>,
+    /// What is to be told with the next turn.
+    told: Mutex<Vec<WindowChange>>,
+}
+
+/// The kind of a change of the window by a change of page, and by one of what a page has.
+const PAGE: &str = "page";
+const TOOLS: &str = "tools";
+
+impl Epoch {
+    /// The first epoch, of the page that the session is on.
+    pub(super) fn begin(
+        domain: Arc<DomainHooks>,
+        window: Arc<WindowKeeper>,
+        equip: Equip,
+        cx: &mut Context,
+    ) -> Result<Self, DomainError> {
+        let epoch = Self {
+            page: Mutex::new(domain.snapshot().page),
+            domain,
+            window,
+            equip,
+            summaries: Mutex::default(),
+            told: Mutex::default(),
+        };
+        epoch.freeze(cx)?;
+        Ok(epoch)
+    }
+
+    /// What can be done here, for people.
+    pub(super) fn summaries(&self) -> Vec<String> {
+        lock(&self.summaries).clone()
+    }
+
+    /// Goes to the page that the user is on now. Answers why the window changed, when it did.
+    pub(super) fn enter(&self, cx: &mut Context) -> Result<Option<String>, DomainError> {
+        let (was, now) = (lock(&self.page).clone(), self.domain.snapshot().page);
+        if was == now {
+            return Ok(None);
+        }
+        let reason = format!("the user went from {} to {}", named(was.as_deref()), named(now.as_deref()));
+        self.change(cx, PAGE, &reason)?;
+        *lock(&self.page) = now;
+        Ok(Some(reason))
+    }
+
+    /// Makes tools and system prompt anew on the same page: what an organisation changed counts from now on.
+    pub(super) fn refresh(&self, cx: &mut Context, reason: &str) -> Result<(), DomainError> {
+        self.change(cx, TOOLS, reason)
+    }
+
+    fn change(&self, cx: &mut Context, kind: &str, reason: &str) -> Result<(), DomainError> {
+        let before = self.window.report(cx).fill.total();
+        let (tools, system) = (cx.tools.definitions().clone(), cx.system.clone());
+        self.freeze(cx)?;
+        let same = *tools == **cx.tools.definitions() && system == cx.system;
+        // Nothing was sent yet, or it is the same bytes: there is nothing to tell.
+        if same || cx.messages.is_empty() {
+            return Ok(());
+        }
+        self.window.rewritten("a change of page");
+        let after = self.window.report(cx).fill.total();
+        let change = WindowChange { kind: kind.to_owned(), reason: reason.to_owned(), before, after };
+        lock(&self.told).push(change);
+        Ok(())
+    }
+
+    fn freeze(&self, cx: &mut Context) -> Result<(), DomainError> {
+        let resolved = self.domain.resolve(&|_| true)?;
+        let prompt = self.domain.prompt(&resolved)?;
+        cx.system = prompt.system();
+        *lock(&self.summaries) = resolved.summaries;
+        cx.tools = (self.equip)(resolved.tools);
+        Ok(())
+    }
+}
+
+fn named(page: Option<&str>) -> String {
+    page.map_or_else(|| "no page".to_owned(), |page| format!("the page {page}"))
+}
+
+#[async_trait]
+impl Hooks for Epoch {
+    fn says(&self, at: Point) -> bool {
+        at == Point::BeforeTurn
+    }
+
+    async fn before_turn(&self, _: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
+        Ok((Step::Go, std::mem::take(&mut *lock(&self.told))))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,84 @@
+//! What a copilot is put together from.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use mica_agent::{Hooks, Listener, Settings};
+use mica_ai::{Model, Provider};
+use mica_context::SpillFolder;
+use mica_context::keeper::WindowSettings;
+use mica_policy::budget::Limits;
+use mica_session::Session;
+
+use crate::autonomy::Autonomy;
+use crate::domain::Domain;
+use crate::profile::Profile;
+use crate::records::{InMemory, Records};
+use crate::rights::Rights;
+
+/// What tells the time. Nobody below the binary has one of their own.
+pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// What a copilot is put together from.
+pub struct Setup {
+    /// The product.
+    pub domain: Arc<dyn Domain>,
+    /// Who answers.
+    pub provider: Arc<dyn Provider>,
+    /// The model.
+    pub model: Arc<Model>,
+    /// Settings of every request.
+    pub settings: Settings,
+    /// How the window is kept.
+    pub window: WindowSettings,
+    /// What kind of runs these are. The same for the life of a session.
+    pub profile: Profile,
+    /// What may be done in them: what the agent may, as far as whoever it acts for may, too.
+    pub rights: Rights,
+    /// What happens to calls that a person would have to be asked about.
+    pub autonomy: Autonomy,
+    /// Where the conversation is kept; nowhere when absent.
+    pub session: Option<Session>,
+    /// What outlives the session and is not part of it.
+    pub records: Arc<dyn Records>,
+    /// What tells the time.
+    pub clock: Now,
+    /// The ends of a run.
+    pub limits: Limits,
+    /// Others who have a say, behind the domain and before people are asked.
+    pub hooks: Vec<Arc<dyn Hooks>>,
+    /// Others who are told. They hear of the end of a run when the domain is done with it.
+    pub listeners: Vec<Arc<dyn Listener>>,
+    /// Where long results go; they stay in the conversation when absent.
+    pub spill: Option<Arc<SpillFolder>>,
+}
+
+impl Setup {
+    /// A copilot for a person, who may do everything, in a conversation that is not kept.
+    pub fn new(domain: Arc<dyn Domain>, provider: Arc<dyn Provider>, model: Arc<Model>, clock: Now) -> Self {
+        Self {
+            domain,
+            provider,
+            model,
+            settings: Settings::default(),
+            window: WindowSettings::default(),
+            profile: Profile::default(),
+            rights: Rights::All,
+            autonomy: Autonomy::default(),
+            session: None,
+            records: Arc::new(InMemory::default()),
+            clock,
+            limits: Limits::default(),
+            hooks: Vec::new(),
+            listeners: Vec::new(),
+            spill: None,
+        }
+    }
+
+    /// Keeps the conversation in a session, and goes on with what is in it.
+    #[must_use]
+    pub fn in_session(mut self, session: Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+}
