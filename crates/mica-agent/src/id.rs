@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 pub struct RunId(String);
 
 impl RunId {
-    /// A fresh id: UUID version 7, so ids sort by the time they were made.
+    /// A fresh id: UUID version 7, so ids sort by the time they were made. Counted within
+    /// [`mica_ai::id::Counted`].
     pub fn fresh() -> Self {
-        Self(uuid::Uuid::now_v7().to_string())
+        Self(mica_ai::id::fresh())
     }
 
     /// The id as text.

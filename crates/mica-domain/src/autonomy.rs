@@ -1,4 +1,14 @@
 //! What happens to a call that a person would have to be asked about.
+//!
+//! [`Judge`] says whether a person would have to be asked, from what the product says of its tools. [`AutonomyGate`] makes a
+//! verdict of it: the run waits, the call is captured, or it is done. Whatever breaks on the way means that a person is
+//! asked.
+
+mod gate;
+mod judge;
+
+pub use gate::AutonomyGate;
+pub use judge::{Asked, Judge};
 
 use std::collections::BTreeMap;
 
@@ -41,8 +51,17 @@ impl Autonomy {
         self
     }
 
+    /// Whether calls of any tool are captured.
+    pub fn captures(&self) -> bool {
+        self.usually == ApprovalMode::Capture
+            || self.tools.values().any(|mode| *mode == ApprovalMode::Capture)
+    }
+
     /// For a tool.
     pub fn of(&self, tool: &str) -> ApprovalMode {
         self.tools.get(tool).copied().unwrap_or(self.usually)
     }
 }
+
+#[cfg(test)]
+mod tests;

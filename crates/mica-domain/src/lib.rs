@@ -32,10 +32,12 @@
 
 pub mod act;
 pub mod advice;
+pub mod approvals;
 pub mod autonomy;
 pub mod capability;
 pub mod cards;
 pub mod copilot;
+pub mod capture;
 pub mod domain;
 pub mod editor;
 pub mod error;
@@ -65,6 +67,8 @@ pub use act::{Act, Asks, Mint, Minted, Minting};
 pub use autonomy::{ApprovalMode, Autonomy};
 pub use capability::{Capability, Delivery, Exclude, Input, Telling, Words};
 pub use copilot::{Copilot, CopilotError, Now, Setup, ShownAnswer};
+pub use autonomy::{ApprovalMode, Autonomy, AutonomyGate};
+pub use capability::{Capability, Delivery, Exclude, Input, Words};
 pub use domain::{Confidence, Domain, Remark};
 pub use error::DomainError;
 pub use facts::Facts;

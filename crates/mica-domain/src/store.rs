@@ -1,5 +1,7 @@
 //! The context store: what tools and people of a session can refer to by name.
 
+pub mod path;
+pub mod reference;
 pub mod variables;
 
 pub use variables::Variables;

@@ -65,7 +65,7 @@ impl KeptApprovals {
         let again = "it does not count any more, but will when mica is started again";
         match (approval.scope, &self.keeper) {
             (Scope::Session, None) => Ok(()),
-            (Scope::Session, Some(keeper)) => keeper.forget(approval).await.context(again),
+            (Scope::Session, Some(keeper)) => session::take_back(keeper, approval).await.context(again),
             (Scope::Project, _) => {
                 let (file, approval) = (self.file.clone(), approval.clone());
                 tokio::task::spawn_blocking(move || file.forget(&approval)).await?.context(again)
@@ -77,7 +77,7 @@ impl KeptApprovals {
     async fn keep(&self, approval: &Proposal) -> Result<()> {
         match (approval.scope, &self.keeper) {
             (Scope::Session, None) => Ok(()),
-            (Scope::Session, Some(keeper)) => keeper.remember(approval).await,
+            (Scope::Session, Some(keeper)) => session::keep(keeper, approval).await,
             (Scope::Project, _) => {
                 let (file, approval) = (self.file.clone(), approval.clone());
                 tokio::task::spawn_blocking(move || file.remember(&approval)).await?

@@ -14,7 +14,7 @@ use mica_context::keeper::{Announce, TurnSections};
 use mica_context::section::{Rendered, ToolNames};
 use mica_context::spill::{Clock, SpillLimits};
 use mica_context::{Spill, SpillFolder, WindowKeeper};
-use mica_domain::{Domain, DomainHooks};
+use mica_domain::DomainHooks;
 use mica_ext::mcp::Servers;
 use mica_policy::FileGate;
 use mica_policy::budget::{Limits, Meter};
@@ -27,8 +27,8 @@ use mica_tools::{Redaction, deferred, plan, subagent};
 use crate::approvals::KeptApprovals;
 use crate::equipment::extensions::added::Added;
 use crate::equipment::people::People;
-use mica_domain::keeping::Keeper;
 use crate::undoing::Undoing;
+use mica_domain::keeping::Keeper;
 
 /// What all agents of a session share.
 #[derive(Clone)]
@@ -198,21 +198,6 @@ pub fn spill(keeper: Option<&Keeper>) -> Result<Option<Arc<SpillFolder>>> {
     let Some(keeper) = keeper else { return Ok(None) };
     let folder = std::path::absolute(keeper.session().path().with_extension("spill"))?;
     Ok(Some(Arc::new(SpillFolder::new(folder, SpillLimits::default()))))
-}
-
-/// A domain with what it remembered of the session.
-pub fn remembering(pack: Arc<dyn Domain>, keeper: Option<&Keeper>, notices: &mut Vec<String>) -> DomainHooks {
-    let here = mica_domain::Surroundings::default();
-    let Some(keeper) = keeper else { return DomainHooks::new(pack, &here) };
-    let hooks = match keeper.remembered(pack.name()) {
-        None => DomainHooks::new(pack, &here),
-        Some(kept) => {
-            let (hooks, unreadable) = DomainHooks::restored(pack, &here, &kept);
-            notices.extend(unreadable.map(|unreadable| unreadable.to_string()));
-            hooks
-        }
-    };
-    hooks.keeping(Arc::new(keeper.clone()))
 }
 
 /// What calls do to files, for the ledger that outlives a compaction.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub mod eval;
 pub mod ext;
 pub mod knowhow;
 pub mod language;
@@ -121,6 +122,8 @@ pub enum Command {
         #[arg(long)]
         ask: bool,
     },
+    /// Play cases: what is said and done, what a model answers, and what must come of it
+    Eval(eval::EvalFlags),
     /// Add, look at, try and log in to servers of the Model Context Protocol
     Mcp {
         /// What to do with them

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod config;
 pub mod doctor;
+pub mod eval;
 pub mod explain;
 pub mod expr;
 pub mod ext;

@@ -33,10 +33,10 @@ use crate::approvals::KeptApprovals;
 use crate::cli::RunFlags;
 use crate::config::Values;
 use crate::docs;
-use mica_domain::keeping::Keeper;
 use crate::surroundings::Surroundings;
 use begun::Begun;
 use memory::Remembered;
+use mica_domain::keeping::Keeper;
 use people::People;
 use skills::Knowhow;
 

@@ -17,7 +17,6 @@ use mica_ext::World as _;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::inquiries::{Inquiries, Posed};
-use mica_domain::keeping::Keeper;
 use crate::questions::{Asker, Question};
 use crate::render::question::Length;
 use crate::render::text::TextPrinter;
@@ -27,6 +26,7 @@ use crate::terminal::{Input, Terminal};
 use crate::work::Work;
 use asking::Open;
 use inquiring::Inquiring;
+use mica_domain::keeping::Keeper;
 
 /// What a run wants of a person.
 pub struct Wants {

@@ -149,6 +149,9 @@ async fn run(cli: &Cli) -> Result<Exit> {
             };
             return commands::ext::run(command, &shelf).await;
         }
+        Some(Command::Eval(flags)) => {
+            return Box::pin(commands::eval::run(flags, &cli.run, &surroundings)).await;
+        }
         Some(Command::Docs { page: None }) => docs::listing(),
         Some(Command::Docs { page: Some(page) }) => docs::page(page).map_err(anyhow::Error::msg)?.to_owned(),
         Some(Command::Trust { folder, flags }) => {

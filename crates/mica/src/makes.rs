@@ -178,7 +178,7 @@ impl Makes {
     ) -> Result<(Resolved, Prompt)> {
         let defers = |spec: &ToolSpec| self.defers.iter().any(|tools| tools.names(&spec.name));
         let tools = domain.resolve_deferring(keep, &defers)?;
-        let mut prompt = Prompt::of(&*domain.domain(), &tools, &domain.snapshot())?;
+        let mut prompt = domain.prompt(&tools)?;
         self.words.put(&mut prompt, &tools.names);
         Ok((tools, prompt))
     }

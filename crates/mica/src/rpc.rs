@@ -27,13 +27,13 @@ use crate::cli::{Form, RestoreFlags};
 use crate::commands::sessions;
 use crate::commands::undo;
 use crate::inquiries::Inquiries;
-use mica_domain::keeping::Keeper;
 use crate::questions::Question;
 use crate::render::json::JsonLines;
 use crate::saying::{Heard, Said};
 use crate::surroundings::Surroundings;
 use crate::switching;
 use crate::work::Work;
+use mica_domain::keeping::Keeper;
 
 /// What can be asked.
 #[derive(Debug, Deserialize)]
@@ -226,7 +226,7 @@ impl From<InFront> for mica_domain::Surroundings {
     fn from(told: InFront) -> Self {
         let facts = [(editor::OPEN_FILE, told.open_file), (editor::SELECTION, told.selection)];
         let said = |(name, fact): (&str, Option<String>)| Some((name.to_owned(), Value::String(fact?)));
-        Self { page: None, facts: facts.into_iter().filter_map(said).collect() }
+        Self { facts: facts.into_iter().filter_map(said).collect(), ..Self::default() }
     }
 }
 

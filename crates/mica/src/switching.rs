@@ -18,9 +18,9 @@ use mica_tools::subagent::ModelWish;
 
 use crate::cli::RunFlags;
 use crate::config::Values;
-use mica_domain::keeping::Keeper;
 use crate::reach::{self, Reach};
 use crate::work::Work;
+use mica_domain::keeping::Keeper;
 
 /// The model that is asked, and those that could be.
 pub struct Models {
@@ -82,7 +82,7 @@ impl Outset {
     /// No model can be asked, or a setting is wrong.
     pub fn find(values: &Values, flags: &RunFlags, reach: &Reach, keeper: Option<&Keeper>) -> Result<Self> {
         let mut notices = Vec::new();
-        let kept = keeper.and_then(Keeper::model);
+        let kept = keeper.and_then(model_of);
         let (choice, again) = match &kept {
             Some(change) if flags.model.is_none() => match reach.again(change) {
                 Ok(choice) => (choice, Some(change)),
@@ -103,7 +103,7 @@ impl Outset {
             _ => reach::effort(values)?,
         };
         let set: Mode = values.mode.as_deref().unwrap_or("edit").parse()?;
-        let was = keeper.and_then(Keeper::mode);
+        let was = keeper.and_then(mode_of);
         let mode = match was.as_deref().filter(|_| flags.mode.is_none()).map(str::parse::<Mode>) {
             None => set,
             Some(Ok(mode)) => mode,
@@ -137,22 +137,20 @@ fn mode_change(mode: Mode) -> Body {
     Body::ModeChange { mode: mode.name().into() }
 }
 
-impl Keeper {
-    /// The model that the session was switched to last.
-    fn model(&self) -> Option<ModelChange> {
-        self.newest(Kind::ModelChange, |body| match body {
-            Body::ModelChange(change) => Some(change),
-            _ => None,
-        })
-    }
+/// The model that a session was switched to last.
+fn model_of(keeper: &Keeper) -> Option<ModelChange> {
+    keeper.newest(Kind::ModelChange, |body| match body {
+        Body::ModelChange(change) => Some(change),
+        _ => None,
+    })
+}
 
-    /// The mode that the session was in last.
-    fn mode(&self) -> Option<String> {
-        self.newest(Kind::ModeChange, |body| match body {
-            Body::ModeChange { mode } => Some(mode.as_str().to_owned()),
-            _ => None,
-        })
-    }
+/// The mode that a session was in last.
+fn mode_of(keeper: &Keeper) -> Option<String> {
+    keeper.newest(Kind::ModeChange, |body| match body {
+        Body::ModeChange { mode } => Some(mode.as_str().to_owned()),
+        _ => None,
+    })
 }
 
 impl Work {

@@ -48,12 +48,12 @@ use crate::equipment::skills::Knowhow;
 use crate::equipment::subagents::{self, Base, Crew};
 use crate::equipment::words::Words;
 use crate::equipment::{Equipment, Outfit, of_commands};
-use mica_domain::keeping::Keeper;
 use crate::makes::Makes;
 use crate::reach::{self, Reach};
 use crate::surroundings::Surroundings;
 use crate::switching::{KeptMode, Models, Outset};
 use crate::undoing::Undoing;
+use mica_domain::keeping::Keeper;
 use mica_domain::keeping::window;
 
 /// How long what works in the background has to end with the session.
@@ -261,7 +261,8 @@ impl Work {
         let plain = Settings { max_output: values.max_output, effort, cache_key: None };
         makes.mi().ready(&models, &shared, plain.clone());
         let makes = Arc::new(makes.equipped(capabilities));
-        let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
+        let domain =
+            Arc::new(mica_domain::copilot::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut notices));
         let (tools, prompt) = makes.texts(&domain, &|_| true)?;
         let window = shared.window(&domain, keeper.as_ref(), Some(undoing.clone()));
 

@@ -5,16 +5,16 @@
 //! Its noun: a [`CodePack`] is the domain.
 //!
 //! ```
-//! use mica_domain::{Domain, DomainHooks, Facts, Instructions, Prompt, Surroundings};
+//! use mica_domain::{DomainHooks, Facts, Instructions, Surroundings};
 //! use mica_tools::{Sight, Workspace};
 //! use pack_code::CodePack;
 //! use std::sync::Arc;
 //!
 //! let workspace = Workspace::new(".").unwrap();
 //! let pack = Arc::new(CodePack::new(&workspace, Sight::Blind, Facts::default(), Instructions::default()));
-//! let hooks = DomainHooks::new(pack.clone(), &Surroundings::default());
+//! let hooks = DomainHooks::new(pack, &Surroundings::default());
 //! let tools = hooks.resolve(&|_| true)?;
-//! let prompt = Prompt::of(&*pack, &tools, &hooks.snapshot())?;
+//! let prompt = hooks.prompt(&tools)?;
 //! assert!(prompt.system()[0].starts_with("You are mica"));
 //! # Ok::<(), mica_domain::DomainError>(())
 //! ```
@@ -24,8 +24,8 @@ mod prompt;
 use std::path::Path;
 
 use mica_domain::{
-    Capability, Confidence, Domain, Facts, Instructions, Page, Section, State, Surroundings, Tier, ToolNames,
-    editor,
+    Capability, Confidence, Domain, Facts, Instructions, Org, OrgView, Page, Section, State, Static,
+    Surroundings, Turn, TurnView, editor,
 };
 use mica_tools::{Sight, Workspace, file_tools};
 
@@ -68,22 +68,22 @@ impl Domain for CodePack {
         self.capabilities.clone()
     }
 
-    fn sections(&self, tools: &ToolNames, _: &State) -> Vec<Section> {
-        prompt::sections(tools, &self.facts, &self.instructions)
+    fn statics(&self) -> Vec<Section<Static>> {
+        prompt::statics()
     }
 
-    fn turn(&self, tools: &ToolNames, state: &State) -> Vec<Section> {
-        let mut sections = self.sections(tools, state);
-        sections.retain(|section| section.tier == Tier::Turn);
-        // Not among the sections, whose words are held to the tools that are there: these are the user's.
-        sections.push(editor::section(state));
-        sections
+    fn org(&self, _: &OrgView<'_>) -> Vec<Section<Org>> {
+        prompt::org(&self.facts, &self.instructions)
+    }
+
+    fn turn(&self, view: &TurnView<'_>) -> Vec<Section<Turn>> {
+        let now = self.facts.passing().map(|text| Section::<Turn>::new("now", text));
+        now.into_iter().chain([editor::section(view.state)]).collect()
     }
 
     fn apply_context(&self, state: &mut State, surroundings: &Surroundings) {
-        if surroundings.page.is_some() {
-            state.page.clone_from(&surroundings.page);
-        }
+        state.page.clone_from(&surroundings.page);
+        state.refs.clone_from(&surroundings.refs);
         editor::keep(state, surroundings);
     }
 }

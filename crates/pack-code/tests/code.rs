@@ -56,9 +56,9 @@ fn pack(folder: &Path) -> Arc<CodePack> {
 
 fn agent(folder: &Path, scenario: Scenario, mut others: Vec<Arc<dyn Hooks>>) -> Agent {
     let pack = pack(folder);
-    let hooks = Arc::new(DomainHooks::new(pack.clone(), &Surroundings::default()));
+    let hooks = Arc::new(DomainHooks::new(pack, &Surroundings::default()));
     let resolved = hooks.resolve(&|_| true).unwrap();
-    let prompt = Prompt::of(&*pack, &resolved, &hooks.snapshot()).unwrap();
+    let prompt = hooks.prompt(&resolved).unwrap();
     let model = Arc::new(Model::assumed("scripted", Dialect::Responses));
     let mut context = Context::new(Arc::new(ScriptedModel::new(scenario)), model);
     context.system = prompt.system();
@@ -143,13 +143,13 @@ async fn nothing_is_written_before_a_person_says_so() {
 fn the_prompt_is_short_and_true() {
     let folder = project();
     let pack = pack(folder.path());
-    let hooks = DomainHooks::new(pack.clone(), &Surroundings::default());
+    let hooks = DomainHooks::new(pack, &Surroundings::default());
     let only_reading = |spec: &ToolSpec| spec.access == Access::Read;
     let mut largest = 0;
     for keep in [&(|_: &ToolSpec| true) as &dyn Fn(&ToolSpec) -> bool, &only_reading, &|_| false] {
         let resolved = hooks.resolve(keep).unwrap();
         // Fails when a text names a tool that is not there.
-        let prompt = Prompt::of(&*pack, &resolved, &hooks.snapshot()).unwrap();
+        let prompt = hooks.prompt(&resolved).unwrap();
         let system = prompt.system().join("\n\n");
         let tools = serde_json::to_string(&resolved.tools.definitions().iter().map(|tool| {
             json!({ "name": tool.name, "description": tool.description, "schema": tool.schema })
@@ -162,7 +162,8 @@ fn the_prompt_is_short_and_true() {
             tokens(&tools)
         );
         largest = largest.max(tokens(&system));
-        assert_eq!(prompt.turn().as_deref(), Some("Today is 2026-01-02."));
+        let told: Vec<_> = hooks.turn(&resolved.names).into_iter().filter_map(|one| one.text).collect();
+        assert_eq!(told, ["Today is 2026-01-02."]);
         assert!(!system.contains("2026"), "what changes is not in the system prompt");
         assert!(system.contains("Greetings are polite."));
     }

@@ -88,10 +88,10 @@ async fn main() -> ExitCode {
 
     // A session tells the project before anything is written, which reads it.
     let began = Instant::now();
-    let sections = pack.turn(&names, &stage.hooks.snapshot());
+    let sections = stage.hooks.turn(&names);
     let cold = began.elapsed();
     let began = Instant::now();
-    assert_eq!(pack.turn(&names, &stage.hooks.snapshot()), sections);
+    assert_eq!(stage.hooks.turn(&names), sections);
     let warm = began.elapsed();
 
     let (_, first, checks) = stage.write(&large(0)).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use mica_domain::{Section, State, Tier, editor};
+use mica_domain::{Section, State, Turn, editor};
 use synapse_lang::model::Version;
 use synapse_lang::project::{Project, disk};
 
@@ -16,18 +16,17 @@ const FILES: usize = 50;
 const CHARACTERS: usize = 10_000;
 
 /// The sections, in the order from what changes least. The project is looked at once for all of them.
-pub(crate) fn sections(checker: &Checker, state: &State) -> Vec<Section> {
+pub(crate) fn sections(checker: &Checker, state: &State) -> Vec<Section<Turn>> {
     let seen = checker.with_project(|project| Seen {
         runtime: project.runtime(),
         connectors: connectors(project),
         folders: tree(project),
     });
     vec![
-        Section::new("runtime", Tier::Turn, runtime(checker, seen.as_ref())),
-        Section::new("connectors", Tier::Turn, seen.as_ref().map_or("", |seen| &seen.connectors)),
-        Section::new(
+        Section::<Turn>::new("runtime", runtime(checker, seen.as_ref())),
+        Section::<Turn>::new("connectors", seen.as_ref().map_or("", |seen| &seen.connectors)),
+        Section::<Turn>::new(
             "project",
-            Tier::Turn,
             seen.map_or_else(String::new, |seen| structure(checker, &seen.folders)),
         ),
         editor::section(state),

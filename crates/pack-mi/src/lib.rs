@@ -6,7 +6,7 @@
 //! can look up.
 //!
 //! ```
-//! use mica_domain::{Domain, DomainHooks, Facts, Instructions, Prompt, Surroundings};
+//! use mica_domain::{DomainHooks, Facts, Instructions, Surroundings};
 //! use mica_tools::{Sight, Workspace};
 //! use pack_mi::{Checker, MiPack};
 //! use std::sync::Arc;
@@ -16,7 +16,7 @@
 //! let pack = MiPack::new(&workspace, Sight::Blind, Facts::default(), Instructions::default(), checker);
 //! let hooks = DomainHooks::new(Arc::new(pack), &Surroundings::default());
 //! let tools = hooks.resolve(&|_| true)?;
-//! let prompt = Prompt::of(&*hooks.domain(), &tools, &hooks.snapshot())?;
+//! let prompt = hooks.prompt(&tools)?;
 //! assert!(prompt.system()[0].starts_with("You are mica"));
 //! # Ok::<(), mica_domain::DomainError>(())
 //! ```
@@ -41,8 +41,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mica_agent::Tool;
 use mica_domain::{
-    Capability, Confidence, Domain, Facts, Instructions, Page, Remark, Section, State, Surroundings,
-    ToolNames, editor,
+    Capability, Confidence, Domain, Facts, Instructions, Org, OrgView, Page, Remark, Section, State, Static,
+    Surroundings, Turn, TurnView, editor,
 };
 use mica_tools::{Sight, Workspace, file_tools};
 use synapse_lang::project::disk;
@@ -135,20 +135,23 @@ impl Domain for MiPack {
         Some(Self::PROFILES)
     }
 
-    fn sections(&self, tools: &ToolNames, _: &State) -> Vec<Section> {
-        prompt::sections(tools, self.checker.runtime(), &self.facts, &self.instructions)
+    fn statics(&self) -> Vec<Section<Static>> {
+        prompt::statics()
     }
 
-    fn turn(&self, _: &ToolNames, state: &State) -> Vec<Section> {
-        let mut sections = context::sections(&self.checker, state);
-        sections.extend(self.facts.passing().map(|text| Section::new("now", mica_domain::Tier::Turn, text)));
+    fn org(&self, view: &OrgView<'_>) -> Vec<Section<Org>> {
+        prompt::org(view.tools, self.checker.runtime(), &self.facts, &self.instructions)
+    }
+
+    fn turn(&self, view: &TurnView<'_>) -> Vec<Section<Turn>> {
+        let mut sections = context::sections(&self.checker, view.state);
+        sections.extend(self.facts.passing().map(|text| Section::<Turn>::new("now", text)));
         sections
     }
 
     fn apply_context(&self, state: &mut State, surroundings: &Surroundings) {
-        if surroundings.page.is_some() {
-            state.page.clone_from(&surroundings.page);
-        }
+        state.page.clone_from(&surroundings.page);
+        state.refs.clone_from(&surroundings.refs);
         editor::keep(state, surroundings);
     }
 

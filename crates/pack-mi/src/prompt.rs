@@ -3,7 +3,7 @@
 //!
 //! A line of a text that names a tool is said only when the tool is there, so no text can promise what is not.
 
-use mica_domain::{Facts, Instructions, Section, Tier, ToolNames, advice};
+use mica_domain::{Facts, Instructions, Org, Section, Static, ToolNames, advice};
 use synapse_lang::model::Version;
 
 use crate::knowledge;
@@ -18,41 +18,44 @@ const DEBUGGING: &str = include_str!("prompt/debugging.md");
 const REFERENCES: &str = include_str!("prompt/references.md");
 const LAYOUT: &str = include_str!("prompt/layout.md");
 
-/// The sections, from the tools that are really there.
-pub(crate) fn sections(
+/// What is the same everywhere, from the tools that are really there.
+pub(crate) fn statics() -> Vec<Section<Static>> {
+    vec![
+        Section::<Static>::fixed("identity", IDENTITY),
+        Section::<Static>::fixed("layout", LAYOUT),
+        Section::<Static>::made("tools", |view| Some(advice::text(view.tools))),
+        Section::<Static>::made("workflow", |view| writing(WORKFLOW, view.tools)),
+        Section::<Static>::made("synapse", |view| writing(SYNAPSE, view.tools)),
+        Section::<Static>::made("connectors", |view| writing(CONNECTORS, view.tools)),
+        Section::<Static>::made("debugging", |view| writing(DEBUGGING, view.tools)),
+    ]
+}
+
+/// What is true of the project.
+pub(crate) fn org(
     tools: &ToolNames,
     runtime: Option<Version>,
     facts: &Facts,
     instructions: &Instructions,
-) -> Vec<Section> {
-    let writes = tools.has("file_write") || tools.has("file_edit");
+) -> Vec<Section<Org>> {
     let modern = runtime.is_none_or(|version| version >= Version::EXPRESSIONS);
+    let expressions = writing(if modern { EXPRESSIONS } else { OLDER }, tools);
     let mut sections = vec![
-        Section::new("identity", Tier::Static, IDENTITY),
-        Section::new("layout", Tier::Static, LAYOUT),
-        Section::new("tools", Tier::Static, advice::text(tools)),
-        Section::new("environment", Tier::Org, facts.lasting()),
+        Section::<Org>::new("environment", facts.lasting()),
+        Section::<Org>::new("expressions", expressions.unwrap_or_default()),
     ];
-    // Those who only look need not know how to write.
-    if writes {
-        sections.extend([
-            Section::new("workflow", Tier::Static, true_lines(WORKFLOW, tools)),
-            Section::new("synapse", Tier::Static, true_lines(SYNAPSE, tools)),
-            Section::new("connectors", Tier::Static, true_lines(CONNECTORS, tools)),
-            Section::new("debugging", Tier::Static, true_lines(DEBUGGING, tools)),
-            Section::new(
-                "expressions",
-                Tier::Org,
-                true_lines(if modern { EXPRESSIONS } else { OLDER }, tools),
-            ),
-        ]);
-    }
     if tools.has("load_context_reference") {
         let text = format!("{}\n\n{}", true_lines(REFERENCES, tools), knowledge::index(runtime).trim_end());
-        sections.push(Section::new("references", Tier::Org, text));
+        sections.push(Section::<Org>::new("references", text));
     }
-    sections.push(Section::new("instructions", Tier::Org, instructions.text()));
+    sections.push(Section::<Org>::new("instructions", instructions.text()));
     sections
+}
+
+/// A text for those who write. Those who only look need not know how to.
+fn writing(text: &str, tools: &ToolNames) -> Option<String> {
+    let writes = tools.has("file_write") || tools.has("file_edit");
+    writes.then(|| true_lines(text, tools))
 }
 
 /// The lines of a text that name no tool that is missing. Tools are named as `[[name]]`.

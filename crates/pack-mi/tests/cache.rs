@@ -217,7 +217,7 @@ fn session(folder: &Path, model: Model) -> Session {
     let mut context = Context::new(Arc::new(remote), Arc::new(model.clone()));
     context.settings.effort = Some(Effort::Low);
     context.settings.cache_key = Some("session-1".into());
-    context.system = Prompt::of(&*domain.domain(), &resolved, &domain.snapshot()).unwrap().system();
+    context.system = domain.prompt(&resolved).unwrap().system();
     context.tools = resolved.tools;
     let time = Arc::new(AtomicU64::new(0));
     let clock = Arc::clone(&time);
@@ -237,7 +237,7 @@ impl Session {
     async fn prompt(&self, number: usize) -> std::ops::Range<usize> {
         // An editor has a file open for two prompts.
         let facts = if matches!(number, 2 | 3) { json!({ "open_file": API }) } else { json!({}) };
-        let here = Surroundings { page: None, facts: facts.as_object().unwrap().clone() };
+        let here = Surroundings { facts: facts.as_object().unwrap().clone(), ..Surroundings::default() };
         self.domain.message(&here);
         let before = self.script.requests();
         let words = format!("Prompt {number}: see to flow {number}, and make it log what it does.");
@@ -362,7 +362,7 @@ fn the_static_part_stays_small() {
     let folder = project();
     let domain = domain(folder.path());
     let resolved = domain.resolve(&|_| true).unwrap();
-    let system = Prompt::of(&*domain.domain(), &resolved, &domain.snapshot()).unwrap().system();
+    let system = domain.prompt(&resolved).unwrap().system();
     let first = tokens::of_text(&system[0]);
     let all: u64 = system.iter().map(|text| tokens::of_text(text)).sum();
     let tools = resolved.tools.definitions();

@@ -65,25 +65,23 @@ fn entry(session: String, change: Change) -> Result<Body> {
     Ok(Body::Custom { custom: APPROVAL.to_owned(), value })
 }
 
-impl Keeper {
-    /// Keeps an approval for the session.
-    ///
-    /// # Errors
-    /// When the session cannot be written.
-    pub async fn remember(&self, approval: &Proposal) -> Result<()> {
-        self.keep_change(Change::Remember(approval.clone())).await
-    }
+/// Keeps an approval for the session of a run.
+///
+/// # Errors
+/// When the session cannot be written.
+pub async fn keep(keeper: &Keeper, approval: &Proposal) -> Result<()> {
+    keep_change(keeper, Change::Remember(approval.clone())).await
+}
 
-    /// Keeps that an approval for the session was taken back.
-    ///
-    /// # Errors
-    /// When the session cannot be written.
-    pub async fn forget(&self, approval: &Proposal) -> Result<()> {
-        self.keep_change(Change::Forget(approval.clone())).await
-    }
+/// Keeps that an approval for the session of a run was taken back.
+///
+/// # Errors
+/// When the session cannot be written.
+pub async fn take_back(keeper: &Keeper, approval: &Proposal) -> Result<()> {
+    keep_change(keeper, Change::Forget(approval.clone())).await
+}
 
-    async fn keep_change(&self, change: Change) -> Result<()> {
-        let id = self.session().header().id.to_string();
-        self.append(entry(id, change)?, Durability::Now).await.map_err(|error| anyhow!(error))
-    }
+async fn keep_change(keeper: &Keeper, change: Change) -> Result<()> {
+    let id = keeper.session().header().id.to_string();
+    keeper.append(entry(id, change)?, Durability::Now).await.map_err(|error| anyhow!(error))
 }

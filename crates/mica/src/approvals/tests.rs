@@ -177,7 +177,7 @@ async fn what_is_remembered_for_a_session_is_there_when_it_goes_on_and_nowhere_e
     let leaf = keeper.session().tree().leaf().unwrap();
     let fork = Keeper::new(house.sessions().fork(&keeper.session(), leaf).unwrap());
     assert_eq!(session::of(&fork.session()), []);
-    keeper.change(|session| Ok(session.navigate(None)?)).unwrap();
+    keeper.change(|session| anyhow::Ok(session.navigate(None)?)).unwrap();
     assert_eq!(session::of(&keeper.session()), [command("mvn test", Scope::Session)]);
     // Taken back, it stays so.
     let kept = KeptApprovals::open(Some(&keeper), house.file("one"), &mut Vec::new());

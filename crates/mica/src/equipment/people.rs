@@ -52,8 +52,8 @@ impl People {
     ) -> Result<Self> {
         let mut todos = Todos::default();
         if let Some(keeper) = keeper {
-            todos = todos.keeping(Arc::new(keeper.clone()));
-            todos.restore(keeper.todos());
+            todos = todos.keeping(Arc::new(InSession(keeper.clone())));
+            todos.restore(self::todos(keeper));
         }
         let today = || jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
         let plans = plans.map(|folder| Plans::new(workspace, folder, today)).transpose()?;
@@ -129,22 +129,23 @@ impl People {
     }
 }
 
-impl Keeper {
-    /// The list of what is to be done, as it stands on the current branch.
-    pub fn todos(&self) -> Vec<Todo> {
-        let found = self.newest(Kind::Custom, |body| match body {
-            Body::Custom { custom, value } if custom == TODOS => serde_json::from_value(value).ok(),
-            _ => None,
-        });
-        found.unwrap_or_default()
-    }
+/// The list of what is to be done, as it stands on the current branch.
+pub fn todos(keeper: &Keeper) -> Vec<Todo> {
+    let found = keeper.newest(Kind::Custom, |body| match body {
+        Body::Custom { custom, value } if custom == TODOS => serde_json::from_value(value).ok(),
+        _ => None,
+    });
+    found.unwrap_or_default()
 }
 
+/// Keeps the list in a session.
+struct InSession(Keeper);
+
 #[async_trait]
-impl Notebook for Keeper {
+impl Notebook for InSession {
     async fn keep(&self, todos: &[Todo]) -> Result<(), String> {
         let value = serde_json::to_value(todos).map_err(|error| error.to_string())?;
         // The mark of the turn that follows is waited for, and makes this safe with it.
-        self.append(Body::Custom { custom: TODOS.to_owned(), value }, Durability::Lazy).await
+        self.0.append(Body::Custom { custom: TODOS.to_owned(), value }, Durability::Lazy).await
     }
 }

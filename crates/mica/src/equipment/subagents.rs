@@ -30,11 +30,11 @@ use crate::assembly::{self, Own, Shared};
 use crate::config::Values;
 use crate::equipment::extensions::world::Steering;
 use crate::equipment::{Anew, Equipment, Fresh};
-use mica_domain::keeping::Keeper;
 use crate::makes::Makes;
 use crate::switching::Models;
 use asking::{Asking, GateOnly, GuardsOnly, Waiting};
 use links::Link;
+use mica_domain::keeping::Keeper;
 use news::News;
 use unkept::Unkept;
 
@@ -164,7 +164,7 @@ impl Crew {
         let agent = self.agent(base, begins, &wanted)?;
         if let Some((keeper, link)) = link {
             // Before it does anything: whoever opens the session after a crash must know of it.
-            keeper.links(&link).await.map_err(anyhow::Error::msg)?;
+            links::keep(keeper, &link).await.map_err(anyhow::Error::msg)?;
         }
         Ok(Subagent { id, profile: name, agent })
     }
@@ -189,7 +189,11 @@ impl Crew {
         }
         equipment.extend(follower);
         let makes = Arc::new(makes.anew(workspace, capabilities));
-        let domain = Arc::new(assembly::remembering(makes.pack(&choice)?, keeper.as_ref(), &mut Vec::new()));
+        let domain = Arc::new(mica_domain::copilot::remembering(
+            makes.pack(&choice)?,
+            keeper.as_ref(),
+            &mut Vec::new(),
+        ));
         let (tools, prompt) = makes.texts(&domain, &|spec| profile.allows(spec))?;
         let window = base.shared.window_of_subagent(&domain, keeper.as_ref());
 

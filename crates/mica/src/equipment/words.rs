@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use mica_context::section::ToolNames;
-use mica_domain::{Prompt, Section, Tier};
+use mica_domain::{Piece, Prompt, Tier};
 
 use super::memory::parts;
 use crate::surroundings::Surroundings;
@@ -79,13 +79,13 @@ impl Words {
         let sections = &mut prompt.sections;
         if let Some(system) = &self.system {
             sections.retain(|section| !REPLACED.contains(&section.id.as_str()));
-            sections.insert(0, Section::new("system", Tier::Static, system.clone()));
+            sections.insert(0, Piece::foreign("system", Tier::Static, system.clone()));
         }
         let skills = self.skills.as_ref().filter(|(tool, _)| tools.has(tool)).map(|(_, text)| text);
         for (id, text) in
             [("append", self.append.as_ref()), ("skills", skills), ("memory", self.memory.as_ref())]
         {
-            sections.extend(text.map(|text| Section::new(id, Tier::Org, text.clone())));
+            sections.extend(text.map(|text| Piece::foreign(id, Tier::Org, text.clone())));
         }
         sections.sort_by_key(|section| section.tier);
     }

@@ -14,15 +14,16 @@ use crate::cli::{Cli, Command};
 use crate::commands::sessions::{self, find, tree};
 use crate::commands::undo::{self, Asked};
 use crate::equipment::extensions::rows;
-use mica_domain::keeping::Keeper;
+use crate::equipment::people;
 use crate::render::question::plain;
 use crate::render::text::TextPrinter;
 use crate::saying;
 use crate::surroundings::Surroundings;
 use crate::switching;
 use crate::terminal::{Input, Terminal};
-use mica_domain::keeping::window;
 use crate::work::Work;
+use mica_domain::keeping::Keeper;
+use mica_domain::keeping::window;
 
 const HELP: &str = "\
 /help              this
@@ -348,7 +349,7 @@ fn leaves_something(session: &Session, to: Option<EntryId>) -> bool {
 async fn reload(work: &Work, keeper: &Keeper) -> Result<()> {
     let messages = window::restore(&keeper.session().live()?);
     work.agent.with(|cx| cx.messages = messages).await?;
-    work.people.todos.restore(keeper.todos());
+    work.people.todos.restore(people::todos(keeper));
     work.window.rewritten("navigation");
     Ok(())
 }

@@ -63,7 +63,7 @@ fn what_the_editor_shows_comes_and_goes() {
     );
     let mut state = State::default();
     let facts = json!({ "open_file": "apis/A.xml", "selection": "<call/>" });
-    let here = Surroundings { page: None, facts: facts.as_object().unwrap().clone() };
+    let here = Surroundings { facts: facts.as_object().unwrap().clone(), ..Surroundings::default() };
     let editor = |state: &State| sections(&checker, state).pop().unwrap().text;
     pack.apply_context(&mut state, &here);
     assert_eq!(editor(&state), "The user has apis/A.xml open.\nSelected there:\n<call/>");

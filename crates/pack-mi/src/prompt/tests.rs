@@ -1,6 +1,7 @@
 //! What the model is told, by the tools that are there and by the runtime.
 
 use mica_context::tokens;
+use mica_domain::{Profile, StaticView};
 
 use super::*;
 
@@ -27,8 +28,11 @@ const ALL: &[&str] = &[
 
 fn told(names: &[&str], runtime: Option<Version>) -> String {
     let tools = names.iter().copied().collect();
-    let sections = sections(&tools, runtime, &Facts::default(), &Instructions::default());
-    sections.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n")
+    let view = StaticView { tools: &tools, profile: Profile::default() };
+    let org = org(&tools, runtime, &Facts::default(), &Instructions::default());
+    let said = statics().iter().filter_map(|one| one.said(&view)).collect::<Vec<_>>();
+    let said = said.into_iter().chain(org.iter().filter_map(|one| one.said(&view)));
+    said.map(|one| one.text).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

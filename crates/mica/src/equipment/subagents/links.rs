@@ -56,46 +56,42 @@ impl Link {
     }
 }
 
-impl Keeper {
-    /// Keeps that a subagent is sent.
-    pub(super) async fn links(&self, link: &Link) -> Result<(), String> {
-        self.append(link.body()?, Durability::Now).await
-    }
+/// Keeps that a subagent is sent.
+pub(super) async fn keep(keeper: &Keeper, link: &Link) -> Result<(), String> {
+    keeper.append(link.body()?, Durability::Now).await
+}
 
-    /// Keeps that the end of a subagent was told.
-    pub(super) fn told(&self, agent: &str) -> Result<(), SessionError> {
-        let value = serde_json::Value::String(agent.to_owned());
-        self.set(Body::Custom { custom: TOLD.to_owned(), value })
-    }
+/// Keeps that the end of a subagent was told.
+pub(super) fn told(keeper: &Keeper, agent: &str) -> Result<(), SessionError> {
+    let value = serde_json::Value::String(agent.to_owned());
+    keeper.set(Body::Custom { custom: TOLD.to_owned(), value })
+}
 
-    /// The newest subagent that a call has sent.
-    pub(super) fn sent_by(&self, call: &ToolCall) -> Option<Link> {
-        let own = self.session().header().id;
-        self.newest(Kind::Custom, |body| {
-            read(body).filter(|link| link.call == call.id && link.session == own)
-        })
-    }
+/// The newest subagent that a call has sent.
+pub(super) fn sent_by(keeper: &Keeper, call: &ToolCall) -> Option<Link> {
+    let own = keeper.session().header().id;
+    keeper.newest(Kind::Custom, |body| read(body).filter(|link| link.call == call.id && link.session == own))
+}
 
-    /// Subagents in the background whose end was not told, the oldest first.
-    pub(super) fn untold(&self) -> Vec<Link> {
-        let session = self.session();
-        let Ok(branch) = session.branch() else { return Vec::new() };
-        let mut untold: Vec<Link> = Vec::new();
-        for entry in branch.entries {
-            match entry.body {
-                Body::Custom { custom, value } if custom == TOLD => {
-                    untold.retain(|link| value.as_str() != Some(&link.agent));
-                }
-                body => {
-                    if let Some(link) = read(body).filter(|link| link.session == session.header().id) {
-                        untold.retain(|other| other.agent != link.agent);
-                        untold.extend(Some(link).filter(|link| link.background));
-                    }
+/// Subagents in the background whose end was not told, the oldest first.
+pub(super) fn untold(keeper: &Keeper) -> Vec<Link> {
+    let session = keeper.session();
+    let Ok(branch) = session.branch() else { return Vec::new() };
+    let mut untold: Vec<Link> = Vec::new();
+    for entry in branch.entries {
+        match entry.body {
+            Body::Custom { custom, value } if custom == TOLD => {
+                untold.retain(|link| value.as_str() != Some(&link.agent));
+            }
+            body => {
+                if let Some(link) = read(body).filter(|link| link.session == session.header().id) {
+                    untold.retain(|other| other.agent != link.agent);
+                    untold.extend(Some(link).filter(|link| link.background));
                 }
             }
         }
-        untold
     }
+    untold
 }
 
 fn read(body: Body) -> Option<Link> {

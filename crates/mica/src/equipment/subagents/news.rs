@@ -13,7 +13,7 @@ use mica_session::{Access, Kind, Sessions};
 use mica_tools::subagent;
 use mica_tools::{TaskInfo, TaskState, Tasks, WeakTasks};
 
-use super::links::Link;
+use super::links::{self, Link};
 use super::{Base, Crew, session_part};
 
 /// Characters of what a subagent said that are told with its end. The rest is read as the output of its task.
@@ -47,10 +47,10 @@ impl News {
         let told = self.with_base(|base| {
             let keeper = base.keeper.as_ref()?;
             let mut told = Vec::new();
-            for link in keeper.untold() {
+            for link in links::untold(keeper) {
                 told.push(cut_off(base, &link));
                 // When it cannot be kept, it is told again next time.
-                let _ = keeper.told(&link.agent);
+                let _ = links::told(keeper, &link.agent);
             }
             Some(told)
         });
@@ -70,8 +70,8 @@ impl Hooks for News {
             // Those that are told now are not told when the session is opened again.
             self.with_base(|base| {
                 let keeper = base.keeper.as_ref()?;
-                for link in keeper.untold().iter().filter(|link| has_ended(base, link)) {
-                    let _ = keeper.told(&link.agent);
+                for link in links::untold(keeper).iter().filter(|link| has_ended(base, link)) {
+                    let _ = links::told(keeper, &link.agent);
                 }
                 Some(())
             });
@@ -84,7 +84,7 @@ impl Hooks for News {
             return None;
         }
         self.with_base(|base| {
-            let link = base.keeper.as_ref()?.sent_by(call)?;
+            let link = links::sent_by(base.keeper.as_ref()?, call)?;
             let (agent, kept) = (&link.agent, is_kept(base, &link));
             kept.then(|| {
                 format!(

@@ -1,0 +1,174 @@
+//! The actions of a run, as they are kept until a person decides.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::action::{Action, Status};
+use crate::approvals::Trace;
+
+/// What a bundle is about: a record of the product.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Subject {
+    /// What it is, such as `thread`.
+    pub kind: String,
+    /// Which one.
+    pub id: String,
+}
+
+impl Subject {
+    /// A record.
+    pub fn new(kind: impl Into<String>, id: impl Into<String>) -> Self {
+        Self { kind: kind.into(), id: id.into() }
+    }
+
+    /// One name for both. The kind's length comes first, so that no two subjects share one.
+    pub(crate) fn key(&self) -> String {
+        format!("{}:{}:{}", self.kind.len(), self.kind, self.id)
+    }
+}
+
+/// How the subject stood when somebody looked: what came later is activity.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Base {
+    /// Its version, where the product counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// When it changed last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+}
+
+impl Base {
+    /// By version.
+    pub fn version(version: impl ToString) -> Self {
+        Self { version: Some(version.to_string()), at: None }
+    }
+
+    /// By time.
+    pub fn at(at: Timestamp) -> Self {
+        Self { version: None, at: Some(at) }
+    }
+
+    /// Whether something happened between this and `now`. A version that differs, or a later change; where neither can be
+    /// compared, nothing is known to have happened.
+    pub fn is_outdated_by(&self, now: &Base) -> bool {
+        let version = self.version.is_some() && now.version.is_some() && self.version != now.version;
+        version || matches!((self.at, now.at), (Some(then), Some(now)) if now > then)
+    }
+}
+
+/// What a book is begun with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct About {
+    /// The id of the bundle it ends as. The same whenever the same run is begun again after a crash.
+    pub bundle: String,
+    /// What kind of work it was, such as `nightly_sweep`.
+    pub kind: String,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Subject>,
+    /// How the subject stood when the run began.
+    pub base: Base,
+    /// Who proposes: an agent, a trigger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The session, for whoever wants to read how it came to this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+/// The actions of a run, until a person decides and after.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bundle {
+    /// What it is, and what it is about.
+    #[serde(flatten)]
+    pub about: About,
+    /// When it was made.
+    pub made: Timestamp,
+    /// What the run said about it.
+    pub summary: String,
+    /// What is proposed, in the order it was called.
+    pub actions: Vec<Action>,
+    /// Where it stands.
+    pub state: State,
+    /// Who applies it at the moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// Who decided what about it, and when. Written together with what they decided.
+    #[serde(default)]
+    pub trail: Vec<Trace>,
+}
+
+impl Bundle {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.about.bundle
+    }
+
+    /// An action.
+    pub fn action(&self, id: &str) -> Option<&Action> {
+        self.actions.iter().find(|action| action.id == id)
+    }
+
+    /// Whether actions that were picked are still to be done.
+    pub fn is_under_way(&self) -> bool {
+        self.actions.iter().any(|action| matches!(action.status, Status::Picked | Status::Began))
+    }
+
+    /// Whether a person may still decide about something: when it is fresh, snoozed or stale, and about what was not picked.
+    pub fn is_open(&self) -> bool {
+        match self.state {
+            State::Fresh | State::Snoozed { .. } | State::Stale { .. } => true,
+            State::PartiallyApproved | State::Approved => self.actions.iter().any(Action::is_open),
+            State::Rejected => false,
+        }
+    }
+}
+
+/// Where a bundle stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum State {
+    /// A person should decide.
+    Fresh,
+    /// A person should decide, but not yet.
+    Snoozed {
+        /// When it is fresh again.
+        until: Timestamp,
+    },
+    /// What it is about has changed since. It can be applied once a person renewed it.
+    Stale {
+        /// Why.
+        because: Outdated,
+    },
+    /// All of it was picked. What became of it is with the actions.
+    Approved,
+    /// Some of it was picked.
+    PartiallyApproved,
+    /// A person said no.
+    Rejected,
+}
+
+/// Why a bundle is stale.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Outdated {
+    /// Something happened to its subject.
+    Activity,
+    /// A newer bundle is about the same subject.
+    Superseded {
+        /// Which.
+        by: String,
+    },
+}
+
+/// Who applies a bundle, and until when nobody else may.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// The process.
+    pub holder: String,
+    /// Until then.
+    pub until: Timestamp,
+}

@@ -1,0 +1,173 @@
+//! A case: what the world is like, what is said and done in it, and what must come of it. Read from TOML.
+//!
+//! Promise: nothing in a file is passed over. A key that nobody knows is an error, with its line and the key that was
+//! probably meant, and so is a step that says two things at once. The whole format is in `docs/evals.md`.
+
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::error::EvalError;
+
+mod expect;
+mod holds;
+mod mock;
+mod model;
+mod read;
+mod step;
+
+pub use expect::{CalledLike, CardLike, Expect, Matching, UsageBounds};
+pub use holds::{Holds, Near, Unlike};
+pub(crate) use holds::{equal, finds, includes, plain};
+pub use mock::{MockPart, Times, Unmatched};
+pub use model::{CallPart, JudgePart, ModelKind, ModelPart, TurnPart};
+pub use step::{Action, AnswerPart, Step};
+
+/// The time at which a case stands when it says nothing else.
+pub const NOON: &str = "2026-01-05T12:00:00Z";
+
+/// A case, as it is written.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CaseFile {
+    /// What it shows, in a sentence.
+    pub about: String,
+    /// The product it is played in.
+    pub product: String,
+    /// Words to choose cases by.
+    pub tags: Vec<String>,
+    /// What time it is at first.
+    #[serde(deserialize_with = "read::time")]
+    pub clock: Option<Timestamp>,
+    /// Seconds it may take; the runner's own limit when absent.
+    pub deadline: Option<u64>,
+    /// What the world is like at first, as the product has it.
+    pub setup: Map<String, Value>,
+    /// What happens with calls that no stand-in fits.
+    pub unmatched: Option<Unmatched>,
+    /// What stands in for tools.
+    pub mock: Vec<MockPart>,
+    /// Who answers.
+    pub model: ModelPart,
+    /// Who judges what is put in words.
+    pub judge: JudgePart,
+    /// What the scripted model says, in order, when no step says it.
+    pub turn: Vec<TurnPart>,
+    /// What is said and done.
+    pub step: Vec<Step>,
+    /// What must be so at the end, by what is looked at.
+    pub after: std::collections::BTreeMap<String, Holds>,
+}
+
+/// A case that can be played.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Its name: the path of its file below what was asked for, without the ending.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Tells whether two reports speak of the same case: comments and layout do not count.
+    pub digest: String,
+    /// What it says.
+    pub file: CaseFile,
+}
+
+impl Case {
+    /// Reads a case.
+    ///
+    /// # Errors
+    /// [`EvalError::Invalid`], with the line as far as there is one.
+    pub fn parse(name: &str, path: &Path, text: &str) -> Result<Self, EvalError> {
+        let invalid = |line: Option<usize>, problem: String| EvalError::Invalid {
+            path: path.to_path_buf(),
+            line,
+            problem,
+        };
+        let file: CaseFile = toml::from_str(text).map_err(|error| {
+            let (line, problem) = read::problem(text, &error);
+            invalid(line, problem)
+        })?;
+        if let Some((line, problem)) = wrong(&file, text).into_iter().next() {
+            return Err(invalid(line, problem));
+        }
+        let value: toml::Table =
+            toml::from_str(text).map_err(|error| invalid(None, error.message().to_owned()))?;
+        let digest = digest(&serde_json::to_vec(&value).map_err(|error| invalid(None, error.to_string()))?);
+        Ok(Self { name: name.to_owned(), path: path.to_path_buf(), digest, file })
+    }
+
+    /// What time it is at first.
+    pub fn begins(&self) -> Timestamp {
+        self.file.clock.unwrap_or_else(|| NOON.parse().unwrap_or(Timestamp::UNIX_EPOCH))
+    }
+
+    /// The folder of its file.
+    pub fn beside(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// Everything the scripted model says, in order.
+    pub fn turns(&self) -> impl Iterator<Item = &TurnPart> {
+        self.file.step.iter().flat_map(|step| &step.turn).chain(&self.file.turn)
+    }
+}
+
+/// What is wrong beyond what the shape says.
+fn wrong(file: &CaseFile, text: &str) -> Vec<(Option<usize>, String)> {
+    let mut found = Vec::new();
+    if file.about.trim().is_empty() {
+        found.push((None, "`about` is missing: say in a sentence what the case shows".to_owned()));
+    }
+    if file.product.trim().is_empty() {
+        found.push((None, "`product` is missing: say which product the case is played in".to_owned()));
+    }
+    if file.step.is_empty() {
+        found.push((None, "there is no [[step]]: a case in which nothing happens shows nothing".to_owned()));
+    }
+    found.extend(file.model.wrong(file).map(|problem| (read::line_of(text, "[model]", 0), problem)));
+    for (index, mock) in file.mock.iter().enumerate() {
+        let line = || read::line_of(text, "[[mock]]", index);
+        found.extend(mock.wrong().map(|problem| (line(), format!("mock {}: {problem}", index + 1))));
+    }
+    for (index, step) in file.step.iter().enumerate() {
+        let line = || read::line_of(text, "[[step]]", index);
+        found.extend(step.wrong().map(|problem| (line(), format!("step {}: {problem}", index + 1))));
+    }
+    for (what, holds) in &file.after {
+        let line = || read::line_of(text, &format!("[after.{what:?}]"), 0);
+        found.extend(holds.wrong().map(|problem| (line(), format!("after {what:?}: {problem}"))));
+    }
+    if !file.turn.is_empty() && file.step.iter().any(|step| !step.turn.is_empty()) {
+        let problem = "there are turns of the case and turns of steps: their order would be anybody's guess";
+        found.push((read::line_of(text, "[[turn]]", 0), problem.to_owned()));
+    }
+    let asks_judge = file.step.iter().any(|step| !step.expect.judge.is_empty());
+    if asks_judge && !file.judge.is_set() {
+        let problem = "there is something to judge and no [judge]: say `model`, `cassette` or [[judge.turn]]";
+        found.push((None, problem.to_owned()));
+    }
+    found
+}
+
+/// Names some bytes, briefly.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A time that passes, as it is written: `90s`, `2h 30m`, `3d`.
+///
+/// # Errors
+/// In words.
+pub fn duration(text: &str) -> Result<SignedDuration, String> {
+    let span: jiff::Span = text
+        .parse()
+        .map_err(|_| format!("{text:?} is no duration; write for example \"2h 30m\" or \"3d\""))?;
+    span.to_duration(jiff::SpanRelativeTo::days_are_24_hours())
+        .map_err(|_| format!("{text:?} has no fixed length; write days or less"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,350 @@
+//! What a real model said once, kept in a file and said again.
+//!
+//! Promise: playing never asks a model. A request that was not recorded fails, and says what is different. What is written
+//! has no headers in it, nor anything that looks like a key.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt;
+use mica_ai::error::Reply;
+use mica_ai::{AiError, Assistant, ModelStream, Origin, Outcome, Provider, Request, StreamEvent};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::EvalError;
+
+mod parts;
+mod secrets;
+mod told;
+
+pub use parts::{Part, difference, parts};
+pub use secrets::Secrets;
+use told::Told;
+
+/// The version of the file.
+const VERSION: u32 = 1;
+
+/// A line of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Head(Head),
+    Ask(Ask),
+    Part(Part),
+    Event(Event),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    cassette: u32,
+    model: String,
+    dialect: String,
+}
+
+/// A request. Its parts follow, but for those it shares with the request before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ask {
+    ask: usize,
+    key: String,
+    keeps: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Event {
+    event: Told,
+    /// Milliseconds since the request, where they are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ms: Option<u64>,
+}
+
+/// A request, and what came of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Exchange {
+    key: String,
+    parts: Vec<Part>,
+    events: Vec<Event>,
+}
+
+/// What must not be written as it is, and what stands for what changes from run to run.
+#[derive(Debug, Clone, Default)]
+pub struct Covers {
+    /// What looks like a key, and keys that are known.
+    pub secrets: Secrets,
+    /// The folder of the case.
+    pub folder: String,
+}
+
+/// What the folder of a case is written as.
+const FOLDER: &str = "$FOLDER";
+
+impl Covers {
+    fn cover(&self, text: &str) -> String {
+        let text = self.secrets.redact(text);
+        if self.folder.is_empty() { text } else { text.replace(&self.folder, FOLDER) }
+    }
+
+    fn uncover(&self, text: &str) -> String {
+        if self.folder.is_empty() { text.to_owned() } else { text.replace(FOLDER, &self.folder) }
+    }
+
+    /// The parts of a request as they are written, and their digest.
+    fn of(&self, request: &Request) -> (String, Vec<Part>) {
+        let mut parts = parts(request);
+        for part in &mut parts {
+            let text = self.cover(&part.value.to_string());
+            part.value = serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text));
+        }
+        let written = serde_json::to_vec(&parts).unwrap_or_default();
+        (crate::case::digest(&written), parts)
+    }
+}
+
+/// Records what a model says while it is said.
+pub struct Recorder {
+    inner: Arc<dyn Provider>,
+    covers: Covers,
+    timings: bool,
+    taken: Arc<Mutex<Vec<Exchange>>>,
+}
+
+impl Recorder {
+    /// Records a provider.
+    pub fn new(inner: Arc<dyn Provider>, covers: Covers, timings: bool) -> Self {
+        Self { inner, covers, timings, taken: Arc::default() }
+    }
+
+    /// What was recorded, as the file has it.
+    pub fn text(&self, model: &str, dialect: &str) -> String {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let head = Head { cassette: VERSION, model: model.to_owned(), dialect: dialect.to_owned() };
+        let mut lines = vec![Line::Head(head)];
+        let mut before: &[Part] = &[];
+        for (index, exchange) in taken.iter().enumerate() {
+            let keeps = exchange.parts.iter().zip(before).take_while(|(one, other)| one == other).count();
+            lines.push(Line::Ask(Ask { ask: index + 1, key: exchange.key.clone(), keeps }));
+            lines.extend(exchange.parts.iter().skip(keeps).cloned().map(Line::Part));
+            lines.extend(exchange.events.iter().cloned().map(Line::Event));
+            before = &exchange.parts;
+        }
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(&self.covers.cover(&serde_json::to_string(&line).unwrap_or_default()));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Writes it. The file is there whole, or as it was.
+    ///
+    /// # Errors
+    /// [`EvalError::File`].
+    #[allow(clippy::disallowed_methods, reason = "cassettes are this crate's files")]
+    pub fn save(&self, path: &Path, model: &str, dialect: &str) -> Result<(), EvalError> {
+        let failed = |source| EvalError::File { path: path.to_path_buf(), source };
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let beside = path.with_extension("jsonl.new");
+        std::fs::write(&beside, self.text(model, dialect)).map_err(failed)?;
+        std::fs::rename(&beside, path).map_err(failed)
+    }
+}
+
+impl Provider for Recorder {
+    fn stream(&self, request: Arc<Request>, cancel: CancellationToken) -> ModelStream {
+        let (key, parts) = self.covers.of(&request);
+        let taken = Arc::clone(&self.taken);
+        let index = {
+            let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+            taken.push(Exchange { key, parts, events: Vec::new() });
+            taken.len() - 1
+        };
+        let (began, timings) = (Instant::now(), self.timings);
+        let mut inner = self.inner.stream(request, cancel);
+        ModelStream::new(move |sink| async move {
+            while let Some(event) = inner.next().await {
+                let ms = timings.then(|| u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
+                let told = Event { event: Told::from(&event), ms };
+                if let Some(exchange) = taken.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
+                    exchange.events.push(told);
+                }
+                match event {
+                    StreamEvent::Done { message } => return Outcome::Done(*message),
+                    StreamEvent::Error { partial, error } => {
+                        return Outcome::Failed { partial: *partial, error };
+                    }
+                    other => {
+                        sink.send(other);
+                        sink.flush().await;
+                    }
+                }
+            }
+            Outcome::Failed { partial: nobody(), error: broken("the model's answer had no end") }
+        })
+    }
+}
+
+/// Plays what was recorded.
+pub struct Cassette {
+    exchanges: Vec<Exchange>,
+    covers: Covers,
+    played: Mutex<Vec<bool>>,
+    problems: Arc<Mutex<Vec<String>>>,
+    /// The model that was recorded.
+    pub model: String,
+    /// The wire it was asked on.
+    pub dialect: String,
+}
+
+impl Cassette {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`EvalError::File`]; [`EvalError::Invalid`] for what is no cassette, or one of another version.
+    pub fn read(path: &Path, covers: Covers) -> Result<Self, EvalError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| EvalError::File { path: path.to_path_buf(), source })?;
+        Self::parse(&text, covers).map_err(|(line, problem)| EvalError::Invalid {
+            path: path.to_path_buf(),
+            line: Some(line),
+            problem,
+        })
+    }
+
+    /// Reads its text.
+    ///
+    /// # Errors
+    /// The line, and what is wrong with it.
+    pub fn parse(text: &str, covers: Covers) -> Result<Self, (usize, String)> {
+        let mut exchanges: Vec<Exchange> = Vec::new();
+        let mut head: Option<Head> = None;
+        for (index, line) in text.lines().enumerate() {
+            let wrong = |problem: String| (index + 1, problem);
+            let read: Line = serde_json::from_str(line).map_err(|_| {
+                wrong("this is no line of a cassette: record it again with --record".to_owned())
+            })?;
+            match (read, exchanges.last_mut()) {
+                (Line::Head(read), _) if index == 0 => {
+                    if read.cassette != VERSION {
+                        let problem =
+                            format!("cassettes have version {VERSION}, and this is {}", read.cassette);
+                        return Err(wrong(format!("{problem}: record it again with --record")));
+                    }
+                    head = Some(read);
+                }
+                (Line::Ask(ask), last) => {
+                    let before = last.map_or(&[][..], |last| &last.parts);
+                    let Some(kept) = before.get(..ask.keeps) else {
+                        return Err(wrong(format!("the request before has no {} parts", ask.keeps)));
+                    };
+                    let exchange = Exchange { key: ask.key, parts: kept.to_vec(), events: Vec::new() };
+                    exchanges.push(exchange);
+                }
+                (Line::Part(part), Some(last)) => last.parts.push(part),
+                (Line::Event(event), Some(last)) => last.events.push(event),
+                _ => {
+                    return Err(wrong(
+                        "a cassette begins with its head, and each request with an `ask`".to_owned(),
+                    ));
+                }
+            }
+        }
+        let Some(Head { model, dialect, .. }) = head else {
+            return Err((1, "the file is empty: record it with --record".to_owned()));
+        };
+        let played = Mutex::new(vec![false; exchanges.len()]);
+        Ok(Self { exchanges, covers, played, problems: Arc::default(), model, dialect })
+    }
+
+    /// What did not fit, so far. Shared, and filled while it plays.
+    pub fn problems(&self) -> Arc<Mutex<Vec<String>>> {
+        Arc::clone(&self.problems)
+    }
+
+    /// The recorded answer to a request.
+    fn find(&self, request: &Request) -> Result<Exchange, String> {
+        let (key, parts) = self.covers.of(request);
+        let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
+        for (exchange, done) in self.exchanges.iter().zip(played.iter_mut()) {
+            if !*done && exchange.key == key {
+                *done = true;
+                return Ok(exchange.clone());
+            }
+        }
+        let next = self.exchanges.iter().zip(played.iter()).position(|(_, done)| !done);
+        let number = played.iter().filter(|done| **done).count() + 1;
+        match next.and_then(|index| self.exchanges.get(index)) {
+            None => Err(format!(
+                "request {number} was not recorded: the cassette has {} and all of them were played; record it again with --record",
+                self.exchanges.len()
+            )),
+            Some(recorded) => Err(format!(
+                "request {number} is not the one that was recorded: {}; record it again with --record if that is meant",
+                difference(&recorded.parts, &parts)
+            )),
+        }
+    }
+}
+
+impl Provider for Cassette {
+    fn stream(&self, request: Arc<Request>, cancel: CancellationToken) -> ModelStream {
+        let exchange = match self.find(&request) {
+            Ok(exchange) => exchange,
+            Err(problem) => {
+                self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem.clone());
+                let mut partial = nobody();
+                partial.id = request.answer.clone();
+                return ModelStream::failed(partial, AiError::BadRequest { reply: Reply::local(problem) });
+            }
+        };
+        let covers = self.covers.clone();
+        let began = Instant::now();
+        ModelStream::new(move |sink| async move {
+            for Event { event, ms } in exchange.events {
+                if let Some(ms) = ms {
+                    tokio::select! {
+                        () = cancel.cancelled() => break,
+                        () = tokio::time::sleep_until(began + Duration::from_millis(ms)) => {}
+                    }
+                }
+                let event = event.uncovered(&covers);
+                match event.event(&request.answer) {
+                    StreamEvent::Done { message } => return Outcome::Done(*message),
+                    StreamEvent::Error { partial, error } => {
+                        return Outcome::Failed { partial: *partial, error };
+                    }
+                    event => {
+                        sink.send(event);
+                        sink.flush().await;
+                    }
+                }
+            }
+            let mut partial = nobody();
+            partial.id = request.answer.clone();
+            Outcome::Failed { partial, error: AiError::Cancelled }
+        })
+    }
+}
+
+/// An answer of nobody.
+fn nobody() -> Assistant {
+    let origin = Origin {
+        dialect: mica_ai::Dialect::Responses,
+        provider: "cassette".to_owned(),
+        model: String::new(),
+    };
+    Assistant::empty(mica_ai::id::MessageId::from(""), origin)
+}
+
+fn broken(detail: &str) -> AiError {
+    AiError::Protocol { detail: detail.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! Why cases cannot be read or played.
+
+use std::path::PathBuf;
+
+/// Why cases cannot be read or played. That a case failed is no error: it is in the report.
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    /// A file says something that means nothing.
+    #[error("{}{}: {problem}", .path.display(), .line.map_or(String::new(), |line| format!(":{line}")))]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// The line, as far as there is one.
+        line: Option<usize>,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {source}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is nothing to play.
+    #[error("{problem}")]
+    Nothing {
+        /// What was looked for, and what to do.
+        problem: String,
+    },
+}

@@ -1,0 +1,176 @@
+//! Plays cases: some at a time, each in a world of its own and with a deadline.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use mica_ai::Usage;
+use mica_ai::id::Counted;
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::case::{Case, ModelKind, digest};
+use crate::journal::Journal;
+use crate::models::{Live, Making};
+use crate::playing::Playing;
+use crate::product::{Product, StageError};
+use crate::report::{CaseReport, Report, Status};
+
+/// How cases are played.
+pub struct Runner {
+    /// What they are played in.
+    pub products: Vec<Arc<dyn Product>>,
+    /// Real models, when there are any.
+    pub live: Option<Arc<dyn Live>>,
+    /// Whether live cases are played.
+    pub play_live: bool,
+    /// Whether cassettes are recorded anew.
+    pub record: bool,
+    /// How many are played at a time.
+    pub jobs: usize,
+    /// How long one may take that says nothing else.
+    pub deadline: Duration,
+    /// Where their folders are made. Emptied by whoever gives it.
+    pub scratch: PathBuf,
+    /// Where journals are written; nowhere when absent.
+    pub journals: Option<PathBuf>,
+}
+
+impl Runner {
+    /// Plays cases. `heard` is told of each as it ends.
+    pub async fn play(self: &Arc<Self>, cases: &[Case], heard: impl Fn(&CaseReport)) -> Report {
+        let places = Arc::new(Semaphore::new(self.jobs.max(1)));
+        let mut playing = JoinSet::new();
+        for (number, case) in cases.iter().cloned().enumerate() {
+            let (runner, places) = (Arc::clone(self), Arc::clone(&places));
+            playing.spawn(async move {
+                // Never closed.
+                let _place = places.acquire_owned().await;
+                let folder = runner.scratch.join(format!("{number}"));
+                Box::pin(runner.one(&case, &folder)).await
+            });
+        }
+        let mut reports = Vec::new();
+        while let Some(ended) = playing.join_next().await {
+            // What panics is caught within a case; a task that was aborted has nothing to report.
+            if let Ok(report) = ended {
+                heard(&report);
+                reports.push(report);
+            }
+        }
+        Report::new(reports)
+    }
+
+    async fn one(&self, case: &Case, folder: &Path) -> CaseReport {
+        let began = Instant::now();
+        let mut report = CaseReport {
+            name: case.name.clone(),
+            about: case.file.about.clone(),
+            product: case.file.product.clone(),
+            digest: case.digest.clone(),
+            status: Status::Error,
+            problem: None,
+            seconds: 0.0,
+            requests: 0,
+            usage: Usage::default(),
+            journal: None,
+            checks: Vec::new(),
+        };
+        if case.file.model.kind == ModelKind::Live && !self.play_live {
+            report.status = Status::Skipped;
+            report.problem = Some("it asks a real model: --live plays it".to_owned());
+            return report;
+        }
+        let limit = case.file.deadline.map_or(self.deadline, Duration::from_secs);
+        let journal = Journal::default();
+        let played = {
+            let ids = Counted::default();
+            let playing = ids.within(self.played(case, folder, &journal, &mut report));
+            // A product that panics must not take the other cases with it.
+            let playing = AssertUnwindSafe(playing).catch_unwind();
+            tokio::time::timeout(limit, playing).await
+        };
+        let problem = match played {
+            Ok(Ok(Ok(()))) => None,
+            Ok(Ok(Err(problem))) => Some(problem.to_string()),
+            Ok(Err(panic)) => Some(format!("it panicked: {}", panicked(panic.as_ref()))),
+            Err(_) => Some(format!("it took longer than {} s", limit.as_secs())),
+        };
+        report.seconds = began.elapsed().as_secs_f64();
+        let bytes = journal.bytes();
+        report.journal = Some(digest(&bytes)).filter(|_| !bytes.is_empty());
+        let problem = problem.or_else(|| self.keep(case, &bytes).err());
+        report.status = match &problem {
+            Some(_) => Status::Error,
+            None if report.checks.iter().all(|check| check.passed) => Status::Passed,
+            None => Status::Failed,
+        };
+        report.problem = problem;
+        report
+    }
+
+    async fn played(
+        &self,
+        case: &Case,
+        folder: &Path,
+        journal: &Journal,
+        report: &mut CaseReport,
+    ) -> Result<(), StageError> {
+        let name = case.file.product.as_str();
+        let Some(product) = self.products.iter().find(|product| product.name() == name) else {
+            return Err(StageError::unknown(
+                "product",
+                name,
+                self.products.iter().map(|product| product.name()),
+            ));
+        };
+        std::fs::create_dir_all(folder).map_err(|error| StageError::new(error.to_string()))?;
+        let making = Making { live: self.live.as_ref(), record: self.record, folder };
+        let made = making.model(case).map_err(StageError::new)?;
+        let judge = match case.file.step.iter().any(|step| !step.expect.judge.is_empty()) {
+            true => Some(making.judge(case).map_err(StageError::new)?),
+            false => None,
+        };
+        let (judge, judge_tape) = judge.map_or((None, None), |(judge, tape)| (Some(judge), Some(tape)));
+        let mut playing =
+            Playing::open(case, product.as_ref(), folder, &made.played, journal.clone(), judge).await?;
+        let played = playing.play(report).await;
+        playing.close(report).await;
+        // What did not fit is the reason for whatever came of it.
+        let problems =
+            made.tape.problems().into_iter().chain(judge_tape.iter().flat_map(|tape| tape.problems()));
+        if let Some(problem) = problems.into_iter().next() {
+            return Err(StageError::new(format!("the cassette does not fit: {problem}")));
+        }
+        played?;
+        for tape in std::iter::once(&made.tape).chain(&judge_tape) {
+            tape.save().map_err(|error| StageError::new(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a journal.
+    #[allow(clippy::disallowed_methods, reason = "journals of cases are this crate's files")]
+    fn keep(&self, case: &Case, bytes: &[u8]) -> Result<(), String> {
+        let Some(folder) = self.journals.as_ref().filter(|_| !bytes.is_empty()) else { return Ok(()) };
+        let path = folder.join(format!("{}.jsonl", case.name.trim_start_matches('/')));
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| std::fs::write(&path, bytes))
+            .map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+/// What somebody said who panicked.
+fn panicked(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without words").to_owned()
+}
+
+/// Things that were looked at, by name.
+pub(crate) type Looked = BTreeMap<String, Value>;
