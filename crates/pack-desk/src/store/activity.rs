@@ -62,3 +62,16 @@ pub fn mark(connection: &Connection, about: &str) -> Result<i64> {
     let mut select = connection.prepare("SELECT coalesce(max(seq), 0) FROM activity WHERE about = ?1")?;
     Ok(select.query_row([about], |row| row.get(0))?)
 }
+
+/// The same, without what agents did and what was applied of their proposals: what they did themselves does not make it
+/// stale.
+///
+/// # Errors
+/// Of the database.
+pub fn foreign_mark(connection: &Connection, about: &str) -> Result<i64> {
+    let mut select = connection.prepare(
+        "SELECT coalesce(max(seq), 0) FROM activity WHERE about = ?1 AND who NOT LIKE 'agent:%' AND coalesce(key, '') NOT LIKE \
+         'bundle/%'",
+    )?;
+    Ok(select.query_row([about], |row| row.get(0))?)
+}
