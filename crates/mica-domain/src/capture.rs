@@ -16,6 +16,8 @@ mod error;
 mod order;
 mod pick;
 mod temp;
+#[cfg(test)]
+mod testing;
 mod wrap;
 
 pub use action::{Action, Predicted, Status};

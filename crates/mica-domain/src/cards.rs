@@ -278,7 +278,7 @@ impl Cards {
 }
 
 /// Whether what a tool gave is there, or is what a call would come to.
-fn standing(output: &ToolOutput) -> Standing {
+pub(crate) fn standing(output: &ToolOutput) -> Standing {
     let mark = output.details.as_ref().and_then(|details| details.get(CAPTURED));
     match mark {
         None | Some(Value::Null | Value::Bool(false)) => Standing::Seen,

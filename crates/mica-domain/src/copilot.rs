@@ -36,6 +36,7 @@ use mica_policy::validate::SchemaGate;
 use serde_json::json;
 use tokio::sync::{Mutex as RunLock, OwnedMutexGuard};
 
+use crate::capture::{Book, Bundle, Bundles};
 use crate::hooks::{DomainHooks, Prefill};
 use crate::keeping::{Keeper, window};
 use crate::lifecycle::Ending;
@@ -50,8 +51,11 @@ pub use setup::{Now, Setup};
 
 use asked::Asked;
 use closing::Closing;
-use epoch::Epoch;
+use epoch::{Calls, Epoch};
 use lives::Lives;
+
+/// What is said about what was captured in a run that nobody ended.
+const CRASHED: &str = "The run was cut off before it could say what it came to.";
 
 /// A domain at work in one session. Clones are handles to the same one.
 #[derive(Clone)]
@@ -69,6 +73,7 @@ struct Inner {
     epoch: Arc<Epoch>,
     lives: Arc<Lives>,
     closing: Arc<Closing>,
+    book: Arc<Book>,
     window: Arc<WindowKeeper>,
     notices: Vec<String>,
     running: Arc<RunLock<()>>,
@@ -102,8 +107,12 @@ impl Copilot {
         let domain = Arc::new(domain.within(setup.profile, setup.rights));
         let waiting = keeper.as_ref().and_then(Keeper::waiting);
         let lives = Arc::new(Lives::open(&domain.capabilities(), Arc::clone(&side)).map_err(kept)?);
+        let (book, bundles) = (Book::new(Arc::clone(&side)), Bundles::new(setup.records));
         if waiting.is_none() {
+            // A process died in a run: what it took is released, and what it captured is not lost.
             lives.end(Ending::Crashed).await;
+            let ended = book.end(&bundles, CRASHED, (setup.clock)()).await;
+            ended.map_err(|error| kept(error.to_string()))?;
         }
         let asked = Arc::new(Asked::new(keeper.clone(), waiting.clone()));
         let clock = ticking(&setup.clock);
@@ -122,8 +131,8 @@ impl Copilot {
             context.messages = window::restore(&session.live()?);
         }
         context.tally = waiting.map(|waiting| waiting.tally).unwrap_or_default();
-        let equip = Arc::new(|tools| tools);
-        let epoch = Epoch::begin(Arc::clone(&domain), Arc::clone(&window), equip, &mut context)?;
+        let calls = Calls { autonomy: setup.autonomy, book: Arc::clone(&book) };
+        let epoch = Epoch::begin(Arc::clone(&domain), Arc::clone(&window), calls, &mut context)?;
         let epoch = Arc::new(epoch);
         let closing = Arc::new(Closing {
             domain: Arc::clone(&domain),
@@ -131,6 +140,8 @@ impl Copilot {
             asked: Arc::clone(&asked),
             side: Arc::clone(&side),
             clock: setup.clock,
+            book: Arc::clone(&book),
+            bundles,
             run: Mutex::default(),
         });
 
@@ -171,6 +182,7 @@ impl Copilot {
             epoch,
             lives,
             closing,
+            book,
             window,
             notices,
             running,
@@ -265,6 +277,16 @@ impl Copilot {
     /// The file of the session.
     pub fn path(&self) -> Option<PathBuf> {
         self.inner.keeper.as_ref().map(|keeper| keeper.session().path().to_owned())
+    }
+
+    /// What is captured in the runs of the session. Whoever starts a run may say beforehand what it is about.
+    pub fn book(&self) -> &Arc<Book> {
+        &self.inner.book
+    }
+
+    /// What the last run captured, once it has ended: people decide about it.
+    pub fn bundle(&self) -> Option<Bundle> {
+        self.inner.closing.bundle()
     }
 
     /// What keeps the window.

@@ -12,13 +12,15 @@ use mica_context::section::{Rendered, ToolNames};
 use mica_tools::FileUse;
 use serde_json::Value;
 
+use crate::act::Act;
 use crate::capability::{Capability, Input};
+use crate::capture::is_captured;
 use crate::domain::Domain;
 use crate::error::DomainError;
 use crate::memory::{Memory, Unreadable};
 use crate::profile::{Profile, RunMode};
 use crate::prompt::Prompt;
-use crate::resolve::{Resolved, act_of, arguments, is_on, resolve_deferring};
+use crate::resolve::{Resolved, act_of, acts_on, arguments, is_on, resolve_deferring};
 use crate::rights::Rights;
 use crate::section::{OrgView, TurnView};
 use crate::state::{State, Surroundings};
@@ -137,6 +139,11 @@ impl DomainHooks {
     /// The groups of tools that it has, on all pages.
     pub fn capabilities(&self) -> Vec<Capability> {
         self.parts().capabilities.clone()
+    }
+
+    /// What is said of the tools where the user is.
+    pub fn acts(&self) -> Vec<Act> {
+        acts_on(&self.parts().capabilities, self.state().page.as_deref())
     }
 
     /// What kind of runs these are.
@@ -347,7 +354,7 @@ impl Hooks for DomainHooks {
     async fn after_tool(&self, call: &ToolCall, spec: &ToolSpec, output: &mut ToolOutput) {
         let domain = self.domain();
         let changed = FileUse::of(output.details.as_ref()).changed;
-        if !changed.is_empty() {
+        if !changed.is_empty() && !is_captured(output.details.as_ref()) {
             // No lock is held while the domain works.
             let state = self.snapshot();
             if let Some(remark) = domain.after_write(&changed, &state).await {
@@ -357,6 +364,9 @@ impl Hooks for DomainHooks {
                 }
             }
         }
-        domain.on_result(call, spec, output, &mut self.state());
+        // What was captured is predicted: nothing may be made of it.
+        if !is_captured(output.details.as_ref()) {
+            domain.on_result(call, spec, output, &mut self.state());
+        }
     }
 }

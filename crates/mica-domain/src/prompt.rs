@@ -3,8 +3,12 @@
 use crate::capability::Words;
 use crate::domain::Domain;
 use crate::error::DomainError;
+use crate::profile::{RunMode, Surface};
 use crate::resolve::Resolved;
 use crate::section::{OrgView, Piece, Tier};
+
+/// What a run is told that nobody watches.
+const UNATTENDED: &str = include_str!("prompt/unattended.md");
 
 /// A domain's system prompt: what stays the same for as long as the page does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +18,8 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// The prompt for the tools that are there. What capabilities say about their tools follows the static sections.
+    /// The prompt for the tools that are there. What capabilities say about their tools follows the static sections, then
+    /// the cards that can be shown where words are read in a chat, then what a run must know that nobody watches.
     ///
     /// # Errors
     /// [`DomainError::UntrueText`] when a section names a tool that is not there.
@@ -26,6 +31,13 @@ impl Prompt {
             let text = tools.fragments.join("\n");
             let (id, words) = ("capabilities".to_owned(), Words::Own);
             sections.push(Piece { id, tier: Tier::Static, text, words });
+        }
+        if view.profile.surface == Surface::Chat {
+            sections.extend(domain.cards().section(view.tools));
+        }
+        if view.profile.mode == RunMode::Autonomous {
+            let (id, words) = ("unattended".to_owned(), Words::Own);
+            sections.push(Piece { id, tier: Tier::Static, text: UNATTENDED.to_owned(), words });
         }
         sections.extend(domain.org(view).iter().filter_map(|section| section.said(&fixed)));
         let own = sections.iter().filter(|piece| piece.words == Words::Own);

@@ -141,6 +141,13 @@ pub(crate) fn act_of<'a>(capabilities: &'a [Capability], page: Option<&str>, too
     local.or_else(|| capabilities.iter().filter(global).find_map(said))
 }
 
+/// What is said of the tools of a page, each once.
+pub(crate) fn acts_on(capabilities: &[Capability], page: Option<&str>) -> Vec<Act> {
+    let said = capabilities.iter().flat_map(|capability| &capability.acts).map(|act| act.tool.as_str());
+    let tools: BTreeSet<&str> = said.collect();
+    tools.into_iter().filter_map(|tool| act_of(capabilities, page, tool).cloned()).collect()
+}
+
 impl Resolved {
     /// Fails when a text, or a tool's description, names a tool that is not there.
     ///

@@ -115,7 +115,7 @@ mod tests {
             json!({ "hours": "5" }),
             Ok(Some(json!({ "to": "ann", "body": "hello", "hours": 5 }))),
         );
-        check(&["body"], json!({ "body": "x" }), Err(&["/body: must have at least 2 characters"]));
+        check(&["body"], json!({ "body": "x" }), Err(&["/body: must have 2 characters or more"]));
         check(&["body"], json!({ "body": null }), Err(&["/body: must be a string, not null"]));
     }
 }

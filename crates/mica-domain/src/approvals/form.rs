@@ -118,8 +118,15 @@ fn kind(schema: &Value, root: &Value, value: &Value, depth: usize) -> FieldKind 
         if let [only] = branches[..] {
             return within(only);
         }
-        let options: Option<Vec<Value>> =
-            branches.iter().map(|branch| branch.get("const").cloned()).collect();
+        // Names with a description of their own stand alone, the others together.
+        let options: Option<Vec<Vec<Value>>> = branches
+            .iter()
+            .map(|branch| match (branch.get("const"), branch.get("enum").and_then(Value::as_array)) {
+                (Some(only), _) => Some(vec![only.clone()]),
+                (None, several) => several.cloned(),
+            })
+            .collect();
+        let options = options.map(|options| options.concat());
         return options.map_or(FieldKind::Data, |options| FieldKind::Choice { options });
     }
     let names: Vec<&str> = match schema.get("type") {

@@ -5,7 +5,8 @@
 use mica_context::section::ToolNames;
 
 use super::kind::{Kind, Kinds, PREFIX, Payload, SCHEME, Thing};
-use crate::section::{Section, Tier};
+use crate::capability::Words;
+use crate::section::{Piece, Tier};
 
 impl Kinds {
     /// The cards that make sense with these tools.
@@ -24,7 +25,7 @@ impl Kinds {
     }
 
     /// What the model is told, as a section of the prompt. `None` when there is nothing to show.
-    pub fn section(&self, tools: &ToolNames) -> Option<Section> {
+    pub fn section(&self, tools: &ToolNames) -> Option<Piece> {
         let cards: Vec<&Kind> = self.offered(tools).collect();
         let things: Vec<&str> = self.linked(tools).map(|thing| thing.name.as_str()).collect();
         if cards.is_empty() && things.is_empty() {
@@ -49,7 +50,8 @@ impl Kinds {
                 one_of(&things)
             ));
         }
-        Some(Section::new("cards", Tier::Static, text))
+        let (id, words) = ("cards".to_owned(), Words::Own);
+        Some(Piece { id, tier: Tier::Static, text, words })
     }
 }
 

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::asked::Asked;
 use super::lives::Lives;
 use super::setup::Now;
+use crate::capture::{Book, Bundle, Bundles};
 use crate::hooks::DomainHooks;
 use crate::keeping::word;
 use crate::lifecycle::Ending;
@@ -43,6 +44,8 @@ pub(super) struct Closing {
     pub(super) asked: Arc<Asked>,
     pub(super) side: Arc<dyn Side>,
     pub(super) clock: Now,
+    pub(super) book: Arc<Book>,
+    pub(super) bundles: Bundles,
     pub(super) run: Mutex<Run>,
 }
 
@@ -59,6 +62,8 @@ pub(super) struct Run {
     words: Option<(MessageId, String)>,
     /// Those words as people see them.
     text: String,
+    /// What was captured.
+    bundle: Option<Bundle>,
 }
 
 impl Closing {
@@ -75,6 +80,11 @@ impl Closing {
     /// Whether a run began that has not ended.
     pub(super) fn is_open(&self) -> bool {
         self.run().open
+    }
+
+    /// What the last run captured.
+    pub(super) fn bundle(&self) -> Option<Bundle> {
+        self.run().bundle.clone()
     }
 
     /// What the last run came to.
@@ -119,6 +129,11 @@ impl Closing {
             let audit =
                 Audit { time: (self.clock)(), outcome: word(outcome).to_owned(), summary: text.clone() };
             self.keep(AUDIT, json!(audit)).await;
+        }
+        // Whatever the run came to, what it captured is not lost.
+        match self.book.end(&self.bundles, &text, (self.clock)()).await {
+            Ok(bundle) => self.run().bundle = bundle,
+            Err(error) => tracing::error!(%error, "what was captured could not be kept"),
         }
         self.run().text = text;
     }

@@ -7,21 +7,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::event::WindowChange;
-use mica_agent::hooks::{Point, Step};
-use mica_agent::{Context, Hooks, RunError, ToolSet};
+use mica_agent::hooks::{Gated, Point, Step};
+use mica_agent::{Context, Hooks, RunError, Verdict};
 use mica_context::WindowKeeper;
 
+use crate::autonomy::{Autonomy, AutonomyGate, Judge};
+use crate::capture::{self, Book};
 use crate::error::DomainError;
 use crate::hooks::DomainHooks;
 
-/// What makes the tools of a run from those of a page.
-pub(super) type Equip = Arc<dyn Fn(ToolSet) -> ToolSet + Send + Sync>;
+/// What happens to the calls of a session that a person would have to be asked about.
+pub(super) struct Calls {
+    pub(super) autonomy: Autonomy,
+    pub(super) book: Arc<Book>,
+}
 
 /// What a model gets, for as long as the user stays on a page.
 pub(super) struct Epoch {
     domain: Arc<DomainHooks>,
     window: Arc<WindowKeeper>,
-    equip: Equip,
+    calls: Calls,
+    /// Who judges the calls of this page.
+    gate: Mutex<Option<Arc<AutonomyGate>>>,
     /// The page that the tools are of.
     page: Mutex<Option<String>>,
     /// What can be done here, for people.
@@ -39,14 +46,15 @@ impl Epoch {
     pub(super) fn begin(
         domain: Arc<DomainHooks>,
         window: Arc<WindowKeeper>,
-        equip: Equip,
+        calls: Calls,
         cx: &mut Context,
     ) -> Result<Self, DomainError> {
         let epoch = Self {
             page: Mutex::new(domain.snapshot().page),
             domain,
             window,
-            equip,
+            calls,
+            gate: Mutex::default(),
             summaries: Mutex::default(),
             told: Mutex::default(),
         };
@@ -97,7 +105,16 @@ impl Epoch {
         let prompt = self.domain.prompt(&resolved)?;
         cx.system = prompt.system();
         *lock(&self.summaries) = resolved.summaries;
-        cx.tools = (self.equip)(resolved.tools);
+        let Calls { autonomy, book } = &self.calls;
+        let acts = self.domain.acts();
+        cx.tools = if autonomy.captures() {
+            capture::wrapped(resolved.tools, &acts, autonomy, book)
+        } else {
+            resolved.tools
+        };
+        let judge = Arc::new(Judge::new(acts, autonomy.clone()));
+        let gate = AutonomyGate::new(judge, self.domain.rights().clone()).capturing(Arc::clone(book));
+        *lock(&self.gate) = Some(Arc::new(gate));
         Ok(())
     }
 }
@@ -109,11 +126,19 @@ fn named(page: Option<&str>) -> String {
 #[async_trait]
 impl Hooks for Epoch {
     fn says(&self, at: Point) -> bool {
-        at == Point::BeforeTurn
+        matches!(at, Point::BeforeTurn | Point::Gate)
     }
 
     async fn before_turn(&self, _: &mut Context) -> Result<(Step, Vec<WindowChange>), RunError> {
         Ok((Step::Go, std::mem::take(&mut *lock(&self.told))))
+    }
+
+    async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
+        let gate = lock(&self.gate).clone();
+        match gate {
+            Some(gate) => gate.gate(gated, cx).await,
+            None => Verdict::Pass,
+        }
     }
 }
 

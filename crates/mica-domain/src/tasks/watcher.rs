@@ -165,13 +165,25 @@ impl Watcher {
                 () = cancel.cancelled() => break,
                 () = inner.waker.notify.notified() => {}
                 () = tokio::time::sleep(wait.max(Duration::from_millis(50))) => {}
-                Some(_) = works.join_next() => {}
+                Some(worked) = works.join_next() => {
+                    // What could not be kept is tried again, and not at once.
+                    if !worked.unwrap_or(false) {
+                        tokio::select! {
+                            () = cancel.cancelled() => break,
+                            () = tokio::time::sleep(inner.limits.unfree) => {}
+                        }
+                    }
+                }
             }
         }
     }
 
     /// Begins what is due. Answers when to look again.
-    async fn begin(&self, now: Timestamp, works: &mut JoinSet<()>) -> Result<Option<Timestamp>, RecordError> {
+    async fn begin(
+        &self,
+        now: Timestamp,
+        works: &mut JoinSet<bool>,
+    ) -> Result<Option<Timestamp>, RecordError> {
         let freed = self.inner.waker.freed.swap(false, Ordering::SeqCst);
         let mut next: Option<Timestamp> = None;
         for (watch, version) in self.inner.watches.all().await? {
@@ -188,8 +200,11 @@ impl Watcher {
                 let id = watch.id();
                 match inner.look(watch, version, now).await {
                     // Somebody else is at it.
-                    Ok(()) | Err(RecordError::Conflict { .. }) => {}
-                    Err(error) => tracing::error!(id, %error, "a task could not be watched"),
+                    Ok(()) | Err(RecordError::Conflict { .. }) => true,
+                    Err(error) => {
+                        tracing::error!(id, %error, "a task could not be watched");
+                        false
+                    }
                 }
             });
         }

@@ -1,6 +1,12 @@
 //! A small product for the tests of copilots: notes on a page, letters that ask first.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests are tests"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

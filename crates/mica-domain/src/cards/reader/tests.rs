@@ -201,7 +201,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn the_pieces_are_the_text_however_it_came(text in text(), cuts in prop::collection::vec(0usize..200, 0..12)) {

@@ -1,0 +1,197 @@
+//! Runs one fire: claimed, with signs of life, and on from wherever a process left it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use mica_agent::Outcome;
+
+use super::{DispatcherLimits, Inner, claimed};
+use crate::records::RecordError;
+use crate::rights::Rights;
+use crate::runners::{
+    Extras, Heard, OpenError, Opens, Origin, Said, SayError, Turned, clip, later, outcome_name,
+};
+use crate::triggers::definition::{On, Trigger};
+use crate::triggers::fire::{self, FIRE, Fire, FireState, LastError};
+
+/// Places for runs, in this process.
+pub(super) struct Places {
+    at_once: usize,
+    per_agent: usize,
+    /// By fire: its trigger and its agent.
+    taken: Mutex<BTreeMap<String, (String, String)>>,
+}
+
+impl Places {
+    pub(super) fn new(limits: &DispatcherLimits) -> Self {
+        Self { at_once: limits.at_once.max(1), per_agent: limits.per_agent.max(1), taken: Mutex::default() }
+    }
+
+    /// A place for a fire, if there is one, and it has none yet. Of its trigger there may be so many.
+    pub(super) fn take(self: &Arc<Self>, fire: &Fire, of_trigger: usize) -> Option<Place> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let agents = taken.values().filter(|(_, agent)| *agent == fire.agent).count();
+        let triggers = taken.values().filter(|(trigger, _)| *trigger == fire.trigger).count();
+        let id = fire.id();
+        let full = taken.len() >= self.at_once || agents >= self.per_agent || triggers >= of_trigger;
+        if full || taken.contains_key(&id) {
+            return None;
+        }
+        taken.insert(id.clone(), (fire.trigger.clone(), fire.agent.clone()));
+        Some(Place { places: Arc::clone(self), id })
+    }
+}
+
+/// A place, for as long as it lives.
+pub(super) struct Place {
+    places: Arc<Places>,
+    id: String,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+/// What became of a try.
+enum Tried {
+    /// It is over.
+    Ended(Turned),
+    /// It may not run.
+    Refused(String),
+    /// The session is not free.
+    Unfree,
+    /// It failed, and may be tried again.
+    Failed(String),
+}
+
+impl Inner {
+    pub(super) async fn work(&self, mut fire: Fire, version: u64, now: Timestamp) -> Result<(), RecordError> {
+        fire.tries += 1;
+        fire.state = FireState::Running { by: self.name.clone(), until: claimed(self, now) };
+        let mut version = fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version)).await?;
+        self.fired(&fire, now).await?;
+        let tried = {
+            let copy = fire.clone();
+            let work = self.tried(&copy);
+            tokio::pin!(work);
+            loop {
+                tokio::select! {
+                    biased;
+                    tried = &mut work => break tried,
+                    () = tokio::time::sleep(self.limits.claim / 3) => {
+                        let until = claimed(self, (self.clock)());
+                        fire.state = FireState::Running { by: self.name.clone(), until };
+                        // Whoever took it for dead has it now, and the run is dropped here.
+                        version = fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version)).await?;
+                    }
+                }
+            }
+        };
+        self.settle(fire, version, tried).await
+    }
+
+    async fn settle(&self, mut fire: Fire, version: u64, tried: Tried) -> Result<(), RecordError> {
+        let at = (self.clock)();
+        let (outcome, summary, error) = match tried {
+            Tried::Ended(turned) => {
+                let error = match &turned.outcome {
+                    Outcome::Failed { error } => Some(error.to_string()),
+                    Outcome::Exhausted { limit } => Some(limit.to_string()),
+                    _ => None,
+                };
+                let summary = clip(&turned.text, self.limits.field.saturating_mul(10));
+                (outcome_name(&turned.outcome).to_owned(), summary, error)
+            }
+            Tried::Refused(reason) => ("refused".to_owned(), String::new(), Some(reason)),
+            Tried::Unfree => {
+                // That is nobody's failure.
+                fire.tries = fire.tries.saturating_sub(1);
+                fire.state = FireState::Pending { next: later(at, self.limits.unfree) };
+                return fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version)).await.map(drop);
+            }
+            Tried::Failed(problem) if fire.tries < self.limits.tries => {
+                fire.state = FireState::Pending { next: later(at, self.limits.unfree) };
+                fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version)).await?;
+                return self.went_wrong(&fire, at, problem).await;
+            }
+            Tried::Failed(problem) => ("failed".to_owned(), String::new(), Some(problem)),
+        };
+        fire.state = FireState::Ended { at, outcome, summary, error: error.clone() };
+        fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version)).await?;
+        match error {
+            Some(problem) => self.went_wrong(&fire, at, problem).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn went_wrong(&self, fire: &Fire, at: Timestamp, problem: String) -> Result<(), RecordError> {
+        let last = LastError { occurrence: fire.occurrence.clone(), at, problem };
+        self.remember(&fire.trigger, |state| state.last_error = Some(last.clone())).await
+    }
+
+    async fn tried(&self, fire: &Fire) -> Tried {
+        if fire.tries > self.limits.tries {
+            return Tried::Refused(format!("it was begun {} times and never ended", fire.tries - 1));
+        }
+        let set = self.triggers();
+        let Some(trigger) = set.get(&fire.trigger) else {
+            return Tried::Refused("its trigger is not there any more".to_owned());
+        };
+        let rights = match self.rights(trigger, fire).await {
+            Ok(rights) => rights,
+            Err(reason) => return Tried::Refused(reason),
+        };
+        let opens = Opens {
+            session: fire.session.clone(),
+            agent: fire.agent.clone(),
+            profile: trigger.profile(),
+            rights,
+            autonomy: trigger.autonomy(),
+        };
+        let session = match self.opening.open(&opens, Extras::default()).await {
+            Ok(session) => session,
+            Err(error @ OpenError::Gone { .. }) => return Tried::Refused(error.to_string()),
+            Err(error) => return Tried::Failed(error.to_string()),
+        };
+        let turned = match session.heard(&fire.source()).await {
+            Err(problem) => return Tried::Failed(problem),
+            Ok(Heard::Answered { text }) => {
+                Ok(Turned { outcome: Outcome::Completed, text, details: Vec::new() })
+            }
+            Ok(Heard::Unanswered) => session.go_on().await,
+            Ok(Heard::No) => session.say(said(trigger, fire)).await,
+        };
+        match turned {
+            Ok(turned) => Tried::Ended(turned),
+            Err(SayError::Busy | SayError::Waiting | SayError::Heard { .. }) => Tried::Unfree,
+            Err(SayError::Failed { problem }) => Tried::Failed(problem),
+        }
+    }
+
+    /// What the run may do: what the agent may, as far as whoever it runs for may too.
+    async fn rights(&self, trigger: &Trigger, fire: &Fire) -> Result<Rights, String> {
+        let agent = self.agents.agent(&fire.agent).await;
+        let agent = agent.ok_or_else(|| format!("there is no agent {:?} any more", fire.agent))?;
+        let runs_for = if trigger.on.by_person() { &fire.invoker } else { &trigger.owner };
+        match runs_for {
+            Some(person) => match self.agents.person(person).await {
+                Some(rights) => Ok(agent.and(&rights)),
+                None => Err(format!("{person:?}, for whom it would run, is not there any more")),
+            },
+            None if trigger.on.by_person() => Err("nobody is known to have caused it".to_owned()),
+            None => Ok(agent),
+        }
+    }
+}
+
+fn said(trigger: &Trigger, fire: &Fire) -> Said {
+    let origin = match trigger.on {
+        // A person who writes to an agent is there, and may say something else instead of answering.
+        On::DirectMessage => Origin::Person,
+        _ => Origin::Trigger { trigger: fire.trigger.clone(), fire: fire.occurrence.clone() },
+    };
+    Said { text: fire.payload.clone(), source: Some(fire.source()), origin, surroundings: None }
+}
