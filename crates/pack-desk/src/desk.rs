@@ -20,11 +20,15 @@ use crate::tools::{
     update_thread,
 };
 
+/// Puts something around every tool: stand-ins of a test, for example.
+pub type Around = Arc<dyn Fn(Arc<dyn Tool>) -> Arc<dyn Tool> + Send + Sync>;
+
 /// The support desk.
 pub struct Desk {
     station: Station,
     kinds: Kinds,
     more: Vec<Capability>,
+    around: Option<Around>,
 }
 
 impl Desk {
@@ -41,13 +45,20 @@ impl Desk {
     pub fn new(station: Station) -> Result<Self> {
         let kinds = toml::from_str(include_str!("cards.toml"))
             .map_err(|error| DeskError::Seed { file: "cards.toml", problem: error.to_string() })?;
-        Ok(Self { station, kinds, more: Vec::new() })
+        Ok(Self { station, kinds, more: Vec::new(), around: None })
     }
 
     /// With more tools: those of the plan and of variables, which every domain can have.
     #[must_use]
     pub fn with(mut self, more: impl IntoIterator<Item = Capability>) -> Self {
         self.more.extend(more);
+        self
+    }
+
+    /// With something put around every tool.
+    #[must_use]
+    pub fn around(mut self, around: Around) -> Self {
+        self.around = Some(around);
         self
     }
 
@@ -239,6 +250,11 @@ impl Domain for Desk {
                 }),
         ];
         all.extend(self.more.clone());
+        if let Some(around) = &self.around {
+            for tool in all.iter_mut().flat_map(|group| &mut group.tools) {
+                *tool = around(Arc::clone(tool));
+            }
+        }
         all
     }
 

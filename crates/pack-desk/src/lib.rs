@@ -27,6 +27,7 @@ pub mod error;
 pub mod ids;
 pub mod jobs;
 pub mod kb;
+pub mod office;
 mod prompt;
 pub mod station;
 pub mod store;
@@ -35,5 +36,6 @@ pub mod tools;
 
 pub use desk::Desk;
 pub use error::DeskError;
+pub use office::Office;
 pub use station::{Now, Sight, Station, Suites};
 pub use store::Store;

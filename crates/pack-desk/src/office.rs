@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
-use mica_agent::{Listener, Settings, Tool, ToolSet};
+use mica_agent::{Listener, Settings, ToolSet};
 use mica_ai::{Model, Provider};
 use mica_domain::approvals::Person;
 use mica_domain::autonomy::{Autonomy, Judge};
@@ -18,18 +18,15 @@ use mica_domain::capture::{About, Activity, Applier, Base, Bundle, Bundles, Pick
 use mica_domain::profile::Profile;
 use mica_domain::refs::Ref;
 use mica_domain::runners::{Origin, Said, Turned};
-use mica_domain::{Capability, Copilot, CopilotError, Domain, Now, Records, Setup, Surroundings};
+use mica_domain::{Copilot, CopilotError, Domain, Now, Records, Setup, Surroundings};
 use mica_policy::budget::Limits;
 use mica_session::{Access, Sessions};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::desk::Desk;
+use crate::desk::{Around, Desk};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::{Hand, Result, Store, activity, entities, mail, notes, team, threads};
-
-/// Puts something around every tool: stand-ins of a test, for example.
-pub type Around = Arc<dyn Fn(Arc<dyn Tool>) -> Arc<dyn Tool> + Send + Sync>;
 
 /// What a desk is put to work with.
 #[derive(Clone)]
@@ -137,10 +134,10 @@ impl Office {
     /// # Errors
     /// [`OfficeError::Desk`].
     pub fn desk(&self, who: &str) -> Result<Arc<dyn Domain>, OfficeError> {
-        let desk: Arc<dyn Domain> = Arc::new(Desk::new(self.station(who))?);
+        let desk = Desk::new(self.station(who))?;
         Ok(match &self.means.around {
-            None => desk,
-            Some(around) => Arc::new(Around_ { inner: desk, around: Arc::clone(around) }),
+            None => Arc::new(desk),
+            Some(around) => Arc::new(desk.around(Arc::clone(around))),
         })
     }
 
@@ -372,8 +369,3 @@ impl Activity for Watching {
     }
 }
 
-/// A domain with something put around its tools.
-struct Around_ {
-    inner: Arc<dyn Domain>,
-    around: Around,
-}
