@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use mica_ai::Content;
+use mica_ai::id::carried;
 use mica_ai::message::{ResultStatus, ToolCall, ToolResult};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -94,7 +95,7 @@ async fn done(prepared: Prepared, spec: &ToolSpec, around: Around<'_>) -> Result
     cx.effect_key = format!("{}/{}", around.answer, call.id);
     // A task of its own: a tool that blocks its thread blocks no deadline, and a panic stays in it.
     let tool = Arc::clone(&tool);
-    let task = tokio::spawn(async move { tool.call(args, &cx).await }.in_current_span());
+    let task = tokio::spawn(carried(async move { tool.call(args, &cx).await }).in_current_span());
     let over = CancellationToken::new();
     let working = async {
         let ended = bounded(AbortOnDropHandle::new(task), spec, &waits, &cancel).await;

@@ -74,7 +74,8 @@ tokio::task_local! {
 pub struct Counted(Arc<AtomicU64>);
 
 impl Counted {
-    /// Runs something whose fresh ids are counted: those it makes in this very task, which are all that a run makes.
+    /// Runs something whose fresh ids are counted: those it makes in this very task, and in tasks that are
+    /// [`carried`].
     pub async fn within<F: Future>(&self, future: F) -> F::Output {
         COUNTED.scope(self.clone(), future).await
     }
@@ -83,6 +84,18 @@ impl Counted {
         // In the form of the others, and in the order they were made.
         let number = self.0.fetch_add(1, Ordering::Relaxed) + 1;
         format!("00000000-0000-7000-8000-{number:012x}")
+    }
+}
+
+/// A future that goes on with the ids of whoever makes it, in whatever task it runs. For those who run a part of a run in
+/// a task of its own.
+pub fn carried<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let counted = COUNTED.try_with(Clone::clone).ok();
+    async move {
+        match counted {
+            Some(counted) => counted.within(future).await,
+            None => future.await,
+        }
     }
 }
 
@@ -113,5 +126,8 @@ mod tests {
         assert!(!outside.as_str().starts_with("00000000-"), "{outside}");
         let spawned = ids.within(async { tokio::spawn(async { MessageId::fresh() }).await.unwrap() }).await;
         assert!(!spawned.as_str().starts_with("00000000-"), "a task of its own has its own ids");
+        let carried =
+            ids.within(async { tokio::spawn(carried(async { MessageId::fresh() })).await.unwrap() }).await;
+        assert_eq!(carried.as_str(), "00000000-0000-7000-8000-000000000003");
     }
 }

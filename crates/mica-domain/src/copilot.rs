@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use mica_agent::{Agent, Ask, Context, Decisions, HookStack, Hooks, Listener, Outcome, RunError};
-use mica_ai::id::MessageId;
+use mica_ai::id::{MessageId, carried};
 use mica_ai::{Content, Message, User};
 use mica_context::keeper::TurnSections;
 use mica_context::section::{Rendered, ToolNames};
@@ -47,7 +47,7 @@ use crate::state::Surroundings;
 pub use closing::Audit;
 pub use error::CopilotError;
 pub use lives::Offer;
-pub use setup::{Now, Setup};
+pub use setup::{Around, Now, Setup};
 
 use asked::Asked;
 use closing::Closing;
@@ -367,11 +367,11 @@ impl Copilot {
         F: Future<Output = Result<Turned, CopilotError>> + Send + 'static,
     {
         let running = run(Arc::clone(&self.inner));
-        let task = tokio::spawn(async move {
+        let task = tokio::spawn(carried(async move {
             let ended = running.await;
             drop(turn);
             ended
-        });
+        }));
         task.await.unwrap_or_else(|error| Err(CopilotError::Broke { problem: error.to_string() }))
     }
 }
@@ -443,7 +443,7 @@ impl Inner {
         &self,
         run: impl Future<Output = Result<Outcome, mica_agent::Busy>> + Send + 'static,
     ) -> Result<Turned, CopilotError> {
-        let outcome = match tokio::spawn(run).await {
+        let outcome = match tokio::spawn(carried(run)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => {
                 // Somebody runs the agent behind the copilot's back.

@@ -68,7 +68,7 @@ pub mod triggers;
 pub use act::{Act, Asks, Mint, Minted, Minting};
 pub use autonomy::{ApprovalMode, Autonomy, AutonomyGate};
 pub use capability::{Capability, Delivery, Exclude, Input, Telling, Words};
-pub use copilot::{Copilot, CopilotError, Now, Setup, ShownAnswer};
+pub use copilot::{Around, Copilot, CopilotError, Now, Setup, ShownAnswer};
 pub use domain::{Confidence, Domain, Remark};
 pub use error::DomainError;
 pub use facts::Facts;

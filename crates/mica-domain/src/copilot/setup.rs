@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mica_agent::{Hooks, Listener, Settings};
+use mica_agent::{Hooks, Listener, Settings, ToolSet};
 use mica_ai::{Model, Provider};
 use mica_context::SpillFolder;
 use mica_context::keeper::WindowSettings;
@@ -18,6 +18,9 @@ use crate::rights::Rights;
 
 /// What tells the time. Nobody below the binary has one of their own.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Puts something around the tools of a page: what stands in for them, for example. What the model sees stays the same.
+pub type Around = Arc<dyn Fn(ToolSet) -> ToolSet + Send + Sync>;
 
 /// What a copilot is put together from.
 pub struct Setup {
@@ -47,6 +50,8 @@ pub struct Setup {
     pub limits: Limits,
     /// Others who have a say, behind the domain and before people are asked.
     pub hooks: Vec<Arc<dyn Hooks>>,
+    /// What is put around the tools of every page, the innermost first.
+    pub around: Vec<Around>,
     /// Others who are told. They hear of the end of a run when the domain is done with it.
     pub listeners: Vec<Arc<dyn Listener>>,
     /// Where long results go; they stay in the conversation when absent.
@@ -70,6 +75,7 @@ impl Setup {
             clock,
             limits: Limits::default(),
             hooks: Vec::new(),
+            around: Vec::new(),
             listeners: Vec::new(),
             spill: None,
         }
