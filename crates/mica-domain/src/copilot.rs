@@ -13,9 +13,11 @@
 
 mod asked;
 mod closing;
+mod conversation;
 mod epoch;
 mod error;
 mod lives;
+mod running;
 mod setup;
 
 use std::future::Future;
@@ -23,9 +25,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use mica_agent::{Agent, Ask, Context, Decisions, HookStack, Hooks, Listener, Outcome, RunError};
-use mica_ai::id::{MessageId, carried};
-use mica_ai::{Content, Message, User};
+use mica_agent::{Agent, Ask, Context, Decisions, HookStack, Hooks, Listener};
+use mica_ai::Message;
+use mica_ai::id::MessageId;
 use mica_context::keeper::TurnSections;
 use mica_context::section::{Rendered, ToolNames};
 use mica_context::{Clock, Spill, WindowKeeper};
@@ -33,21 +35,23 @@ use mica_policy::budget::Budget;
 use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{RuleSet, Subjects};
 use mica_policy::validate::SchemaGate;
-use serde_json::json;
 use tokio::sync::{Mutex as RunLock, OwnedMutexGuard};
 
 use crate::capture::{Book, Bundle, Bundles};
+use crate::cards::{Cards, Shown};
 use crate::hooks::{DomainHooks, Prefill};
 use crate::keeping::{Keeper, window};
 use crate::lifecycle::Ending;
 use crate::runners::{Origin, Said, Turned};
 use crate::side::{Loose, Side};
 use crate::state::Surroundings;
+use crate::store::Store;
+use crate::tasks::{TaskHooks, TaskKinds};
 
 pub use closing::Audit;
 pub use error::CopilotError;
 pub use lives::Offer;
-pub use setup::{Around, Now, Setup};
+pub use setup::{Now, Setup, Watch};
 
 use asked::Asked;
 use closing::Closing;
@@ -74,6 +78,8 @@ struct Inner {
     lives: Arc<Lives>,
     closing: Arc<Closing>,
     book: Arc<Book>,
+    cards: Cards,
+    store: Store,
     window: Arc<WindowKeeper>,
     notices: Vec<String>,
     running: Arc<RunLock<()>>,
@@ -84,8 +90,10 @@ struct Inner {
 pub struct ShownAnswer {
     /// The message.
     pub message: MessageId,
-    /// What it says.
+    /// What it says, with fences as they were written.
     pub text: String,
+    /// The same as words and cards, joined with what is known now.
+    pub shown: Shown,
 }
 
 impl Copilot {
@@ -107,13 +115,16 @@ impl Copilot {
         let domain = Arc::new(domain.within(setup.profile, setup.rights));
         let waiting = keeper.as_ref().and_then(Keeper::waiting);
         let lives = Arc::new(Lives::open(&domain.capabilities(), Arc::clone(&side)).map_err(kept)?);
-        let (book, bundles) = (Book::new(Arc::clone(&side)), Bundles::new(setup.records));
+        let (book, bundles) = (Book::new(Arc::clone(&side)), Bundles::new(Arc::clone(&setup.records)));
         if waiting.is_none() {
             // A process died in a run: what it took is released, and what it captured is not lost.
             lives.end(Ending::Crashed).await;
             let ended = book.end(&bundles, CRASHED, (setup.clock)()).await;
             ended.map_err(|error| kept(error.to_string()))?;
         }
+        let now = Arc::clone(&setup.clock);
+        let cards = Cards::open(domain.domain().cards(), Arc::clone(&side), Arc::clone(&now))?;
+        let store = Store::open(Arc::clone(&side), now, setup.given)?;
         let asked = Arc::new(Asked::new(keeper.clone(), waiting.clone()));
         let clock = ticking(&setup.clock);
         let mut window =
@@ -131,7 +142,12 @@ impl Copilot {
             context.messages = window::restore(&session.live()?);
         }
         context.tally = waiting.map(|waiting| waiting.tally).unwrap_or_default();
-        let calls = Calls { autonomy: setup.autonomy, book: Arc::clone(&book) };
+        let calls = Calls {
+            autonomy: setup.autonomy,
+            book: Arc::clone(&book),
+            store: store.clone(),
+            tools: setup.tools,
+        };
         let epoch = Epoch::begin(Arc::clone(&domain), Arc::clone(&window), calls, &mut context)?;
         let epoch = Arc::new(epoch);
         let closing = Arc::new(Closing {
@@ -139,20 +155,35 @@ impl Copilot {
             lives: Arc::clone(&lives),
             asked: Arc::clone(&asked),
             side: Arc::clone(&side),
-            clock: setup.clock,
+            clock: Arc::clone(&setup.clock),
             book: Arc::clone(&book),
             bundles,
             run: Mutex::default(),
         });
 
+        let kinds = TaskKinds::new(domain.domain().task_kinds());
+        let watch = setup.watch.or_else(|| keeper.as_ref().map(|keeper| Watch::of(&keeper.session())));
+        let tasks = watch.filter(|_| kinds.names().next().is_some()).map(|watch| {
+            TaskHooks::new(
+                watch.session,
+                Arc::clone(&setup.records),
+                kinds,
+                Arc::clone(&setup.clock),
+                watch.waker,
+            )
+        });
         let polls = RuleSet::new(Subjects::new());
         let mut hooks: Vec<Arc<dyn Hooks>> = vec![
+            // Before the check of schemas: what is bound or filled in is checked, too, and may be what must be there.
+            Arc::new(store.clone()),
             Arc::new(Prefill(Arc::clone(&domain))),
             Arc::new(SchemaGate::new()),
             Arc::new(RepeatGuard::new(Patience::default(), polls.clone())),
             Arc::clone(&domain) as _,
             Arc::clone(&epoch) as _,
+            Arc::new(cards.clone()),
         ];
+        hooks.extend(tasks.map(|hooks| Arc::new(hooks) as Arc<dyn Hooks>));
         hooks.extend(setup.hooks);
         hooks.push(Arc::clone(&asked) as _);
         hooks.extend(setup.spill.map(|folder| Arc::new(Spill::new(folder, clock)) as Arc<dyn Hooks>));
@@ -183,6 +214,8 @@ impl Copilot {
             lives,
             closing,
             book,
+            cards,
+            store,
             window,
             notices,
             running,
@@ -244,6 +277,15 @@ impl Copilot {
         self.detached(turn, |inner| async move { inner.answer(answers, surroundings).await }).await
     }
 
+    /// Runs on from what was said and never answered, because a process ended before. Nothing is added to it.
+    ///
+    /// # Errors
+    /// [`CopilotError::Busy`]; [`CopilotError::Waiting`] while people are asked something.
+    pub async fn go_on(&self) -> Result<Turned, CopilotError> {
+        let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
+        self.detached(turn, Inner::go_on).await
+    }
+
     /// What people are asked at the moment.
     pub fn waiting(&self) -> Vec<Ask> {
         self.inner.asked.waiting().map(|waiting| waiting.asks).unwrap_or_default()
@@ -277,6 +319,16 @@ impl Copilot {
     /// The file of the session.
     pub fn path(&self) -> Option<PathBuf> {
         self.inner.keeper.as_ref().map(|keeper| keeper.session().path().to_owned())
+    }
+
+    /// The cards of the session.
+    pub fn cards(&self) -> &Cards {
+        &self.inner.cards
+    }
+
+    /// What tools and texts of the session can refer to.
+    pub fn store(&self) -> &Store {
+        &self.inner.store
     }
 
     /// What is captured in the runs of the session. Whoever starts a run may say beforehand what it is about.
@@ -347,14 +399,16 @@ impl Copilot {
         let kept = |problem: String| CopilotError::Kept { problem };
         let changed = closing::shown(&*self.inner.side).map_err(kept)?;
         let messages = self.inner.messages().await?;
-        let shown = messages.iter().filter_map(|message| match message {
-            Message::Assistant(answer) => {
-                let said = changed.get(&answer.id).cloned().unwrap_or_else(|| closing::words(answer));
-                (!said.trim().is_empty()).then(|| ShownAnswer { message: answer.id.clone(), text: said })
-            }
-            _ => None,
-        });
-        Ok(shown.collect())
+        let cards = &self.inner.cards;
+        let one = |message: &Message| {
+            let Message::Assistant(answer) = message else { return None };
+            let (text, shown) = match changed.get(&answer.id) {
+                Some(text) => (text.clone(), cards.show_text(text)),
+                None => (closing::words(answer), cards.show(answer)),
+            };
+            (!text.trim().is_empty()).then(|| ShownAnswer { message: answer.id.clone(), text, shown })
+        };
+        Ok(messages.iter().filter_map(one).collect())
     }
 
     /// Runs in a task of its own: who waits for a run may go, and the run does not.
@@ -367,124 +421,13 @@ impl Copilot {
         F: Future<Output = Result<Turned, CopilotError>> + Send + 'static,
     {
         let running = run(Arc::clone(&self.inner));
-        let task = tokio::spawn(carried(async move {
+        let task = tokio::spawn(async move {
             let ended = running.await;
             drop(turn);
             ended
-        }));
+        });
         task.await.unwrap_or_else(|error| Err(CopilotError::Broke { problem: error.to_string() }))
     }
-}
-
-impl Inner {
-    async fn say(self: Arc<Self>, said: Said) -> Result<Turned, CopilotError> {
-        if self.asked.waiting().is_some() {
-            if said.origin != Origin::Person {
-                return Err(CopilotError::Waiting);
-            }
-            // The run that waited is over. Its calls are settled with the message.
-            self.closing.goes_on();
-            self.closing.ends(&Outcome::Aborted).await;
-        }
-        let user = match &said.source {
-            None => User { id: MessageId::fresh(), content: vec![Content::text(said.text)] },
-            Some(name) => {
-                let id = named(name);
-                if self.messages().await?.iter().any(|message| *message.id() == id) {
-                    return Err(CopilotError::SaidBefore { name: name.clone() });
-                }
-                User { id, content: vec![Content::text(said.text)] }
-            }
-        };
-        let is_continuation = matches!(said.origin, Origin::Task { .. });
-        match &said.surroundings {
-            Some(here) => self.domain.message(here),
-            None if is_continuation => {}
-            None => self.domain.message(&Surroundings::default()),
-        }
-        self.enter().await?;
-        self.lives.begin(&self.domain.snapshot()).await?;
-        if said.origin != Origin::Person {
-            let origin = json!({ "message": user.id, "origin": said.origin });
-            let kept = self.side.append("said", origin).await;
-            if let Err(problem) = kept {
-                self.lives.end(Ending::Aborted).await;
-                return Err(CopilotError::Kept { problem });
-            }
-        }
-        self.closing.begins();
-        let agent = self.agent.clone();
-        self.ran(async move { agent.prompt(user).await }).await
-    }
-
-    async fn answer(
-        self: Arc<Self>,
-        answers: Decisions,
-        surroundings: Option<Surroundings>,
-    ) -> Result<Turned, CopilotError> {
-        if self.asked.waiting().is_none() {
-            return Err(CopilotError::NothingWaits);
-        }
-        if let Some(here) = surroundings {
-            self.domain.message(&here);
-            self.enter().await?;
-        }
-        self.closing.goes_on();
-        let agent = self.agent.clone();
-        let turned = self.ran(async move { agent.resume(answers).await }).await?;
-        match turned.outcome {
-            Outcome::Failed { error: RunError::Resume { message } } => Err(CopilotError::Misfit { message }),
-            _ => Ok(turned),
-        }
-    }
-
-    /// Waits for a run in a task of its own: one that breaks is closed like any other.
-    async fn ran(
-        &self,
-        run: impl Future<Output = Result<Outcome, mica_agent::Busy>> + Send + 'static,
-    ) -> Result<Turned, CopilotError> {
-        let outcome = match tokio::spawn(carried(run)).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(_)) => {
-                // Somebody runs the agent behind the copilot's back.
-                self.closing.ends(&Outcome::Aborted).await;
-                return Err(CopilotError::Busy);
-            }
-            Err(error) => {
-                let message = error.to_string();
-                Outcome::Failed { error: RunError::Hook { hook: "run".to_owned(), message } }
-            }
-        };
-        // Usually done when its end was told.
-        if self.closing.is_open() {
-            self.closing.ends(&outcome).await;
-        }
-        Ok(self.closing.turned(outcome))
-    }
-
-    /// Goes to the page where the user is.
-    async fn enter(&self) -> Result<(), CopilotError> {
-        let entered = self.agent.with(|cx| self.epoch.enter(cx)).await.map_err(|_| CopilotError::Busy)??;
-        if let Some(reason) = entered {
-            let page = self.domain.snapshot().page;
-            let kept = self.side.append("page", json!({ "page": page, "reason": reason })).await;
-            kept.map_err(|problem| CopilotError::Kept { problem })?;
-        }
-        Ok(())
-    }
-
-    /// The whole conversation, as far as it is kept; else as the model has it.
-    async fn messages(&self) -> Result<Vec<Message>, CopilotError> {
-        if let Some(keeper) = &self.keeper {
-            return Ok(keeper.session().branch()?.messages().cloned().collect());
-        }
-        self.agent.with(|cx| cx.messages.clone()).await.map_err(|_| CopilotError::Busy)
-    }
-}
-
-/// The id of a message that has a name of its own: it is in the conversation once.
-fn named(source: &str) -> MessageId {
-    MessageId::from(format!("said/{source}"))
 }
 
 /// A domain with what it remembered of the session.

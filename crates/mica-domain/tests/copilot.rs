@@ -5,6 +5,7 @@
 mod support;
 
 use mica_agent::{Decision, Decisions, Outcome};
+use mica_domain::runners::{Conversation, Heard, Past, SayError};
 use mica_domain::{CopilotError, Origin, Said};
 use mica_testkit::{Scenario, Turn};
 use serde_json::json;
@@ -174,4 +175,42 @@ async fn what_has_a_name_is_said_once() {
     let (copilot, _) = desk.open(Scenario::new()).await;
     let again = copilot.say(said("Hi.")).await;
     assert!(matches!(again, Err(CopilotError::SaidBefore { name }) if name == "mail-7"));
+}
+
+/// What others need who work without a client: what was heard, what was said elsewhere, and going on after a crash.
+#[tokio::test(start_paused = true)]
+async fn a_conversation_without_a_client() {
+    let mut desk = Desk::default();
+    let (copilot, model) = desk.open(Scenario::new().turn(Turn::new().call("look", json!({})))).await;
+    let session: &dyn Conversation = &copilot;
+    let user = |source: &str, text: &str| Past::User { text: text.to_owned(), source: source.to_owned() };
+    let own = Past::Assistant { text: "We look into it.".to_owned(), source: "m2".to_owned() };
+    session.recall(vec![user("m1", "It is broken."), own.clone()]).await.unwrap();
+    session.recall(vec![user("m1", "It is broken."), own]).await.unwrap();
+    assert_eq!(session.heard("m0").await.unwrap(), Heard::No);
+    let said = Said { source: Some("m3".to_owned()), origin: Origin::Thread, ..says("And now?") };
+    // The script has no answer to the results: the run fails, as if the process had ended there.
+    let failed = session.say(said.clone()).await.unwrap();
+    assert!(matches!(failed.outcome, Outcome::Failed { .. }));
+    assert_eq!(
+        lines(&model.requests()[1]),
+        ["user: It is broken.", "model: We look into it.", "user: And now?", "model: look{}", "look: seen"]
+    );
+    assert_eq!(session.heard("m3").await.unwrap(), Heard::Unanswered);
+    drop(copilot);
+
+    let (copilot, model) = desk.open(Scenario::new().turn(Turn::new().text("It works again."))).await;
+    let session: &dyn Conversation = &copilot;
+    let again = session.say(said).await;
+    assert!(matches!(again, Err(SayError::Heard { source_name }) if source_name == "m3"));
+    let turned = session.go_on().await.unwrap();
+    assert_eq!(
+        turned.text, "It works again. [look]",
+        "what the tools came to is remembered across the crash"
+    );
+    assert_eq!(lines(&model.requests()[0]).len(), 5, "nothing was added");
+    let answered = Heard::Answered { text: "It works again.".to_owned() };
+    assert_eq!(session.heard("m3").await.unwrap(), answered);
+    assert_eq!(session.go_on().await.unwrap().text, "", "there is nothing to go on from");
+    assert_eq!(model.requests().len(), 1);
 }

@@ -8,18 +8,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use mica_agent::event::WindowChange;
 use mica_agent::hooks::{Gated, Point, Step};
-use mica_agent::{Context, Hooks, RunError, Verdict};
+use mica_agent::{Context, Hooks, RunError, Tool, Verdict};
 use mica_context::WindowKeeper;
 
 use crate::autonomy::{Autonomy, AutonomyGate, Judge};
 use crate::capture::{self, Book};
 use crate::error::DomainError;
 use crate::hooks::DomainHooks;
+use crate::store::{self, Store};
 
-/// What happens to the calls of a session that a person would have to be asked about.
+/// What is done with the tools of a page, and with calls that a person would have to be asked about.
 pub(super) struct Calls {
     pub(super) autonomy: Autonomy,
     pub(super) book: Arc<Book>,
+    pub(super) store: Store,
+    /// Tools besides those of the domain.
+    pub(super) tools: Vec<Arc<dyn Tool>>,
 }
 
 /// What a model gets, for as long as the user stays on a page.
@@ -105,13 +109,14 @@ impl Epoch {
         let prompt = self.domain.prompt(&resolved)?;
         cx.system = prompt.system();
         *lock(&self.summaries) = resolved.summaries;
-        let Calls { autonomy, book } = &self.calls;
-        let acts = self.domain.acts();
-        cx.tools = if autonomy.captures() {
-            capture::wrapped(resolved.tools, &acts, autonomy, book)
-        } else {
-            resolved.tools
-        };
+        let Calls { autonomy, book, store, tools: more } = &self.calls;
+        let (acts, mut tools) = (self.domain.acts(), resolved.tools);
+        for tool in more {
+            tools.add(Arc::clone(tool));
+        }
+        let tools = store::equipped(&tools, store);
+        let captures = autonomy.captures();
+        cx.tools = if captures { capture::wrapped(tools, &acts, autonomy, book) } else { tools };
         let judge = Arc::new(Judge::new(acts, autonomy.clone()));
         let gate = AutonomyGate::new(judge, self.domain.rights().clone()).capturing(Arc::clone(book));
         *lock(&self.gate) = Some(Arc::new(gate));

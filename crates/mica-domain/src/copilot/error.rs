@@ -2,7 +2,9 @@
 
 use mica_session::SessionError;
 
+use crate::cards::CardError;
 use crate::error::DomainError;
+use crate::store::StoreError;
 
 /// Why a copilot did not do what it was asked to. The conversation is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +53,12 @@ pub enum CopilotError {
     /// A mistake in the domain.
     #[error(transparent)]
     Domain(#[from] DomainError),
+    /// A mistake in the cards of the domain, or what is known of them cannot be read.
+    #[error(transparent)]
+    Cards(#[from] CardError),
+    /// What tools can refer to cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The session could not be read.
     #[error(transparent)]
     Session(#[from] SessionError),

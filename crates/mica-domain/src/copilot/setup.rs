@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mica_agent::{Hooks, Listener, Settings, ToolSet};
+use mica_agent::{Hooks, Listener, Settings, Tool};
 use mica_ai::{Model, Provider};
 use mica_context::SpillFolder;
 use mica_context::keeper::WindowSettings;
@@ -15,12 +15,27 @@ use crate::domain::Domain;
 use crate::profile::Profile;
 use crate::records::{InMemory, Records};
 use crate::rights::Rights;
+use crate::store::Given;
+use crate::tasks::Waker;
 
 /// What tells the time. Nobody below the binary has one of their own.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Puts something around the tools of a page: what stands in for them, for example. What the model sees stays the same.
-pub type Around = Arc<dyn Fn(ToolSet) -> ToolSet + Send + Sync>;
+/// Who watches the background work of a session.
+#[derive(Clone)]
+pub struct Watch {
+    /// The name that the session is opened by again, when the work has ended.
+    pub session: String,
+    /// Wakes whoever watches.
+    pub waker: Waker,
+}
+
+impl Watch {
+    /// Under the session's own id, by a watcher that looks for itself.
+    pub(super) fn of(session: &Session) -> Self {
+        Self { session: session.header().id.to_string(), waker: Waker::default() }
+    }
+}
 
 /// What a copilot is put together from.
 pub struct Setup {
@@ -44,14 +59,18 @@ pub struct Setup {
     pub session: Option<Session>,
     /// What outlives the session and is not part of it.
     pub records: Arc<dyn Records>,
+    /// What tools and texts can refer to, as far as the product gives it.
+    pub given: Given,
+    /// Tools besides those of the domain: what a runner brings along.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Who watches background work that tools begin. Without it, the work is noted under the session's own id.
+    pub watch: Option<Watch>,
     /// What tells the time.
     pub clock: Now,
     /// The ends of a run.
     pub limits: Limits,
     /// Others who have a say, behind the domain and before people are asked.
     pub hooks: Vec<Arc<dyn Hooks>>,
-    /// What is put around the tools of every page, the innermost first.
-    pub around: Vec<Around>,
     /// Others who are told. They hear of the end of a run when the domain is done with it.
     pub listeners: Vec<Arc<dyn Listener>>,
     /// Where long results go; they stay in the conversation when absent.
@@ -72,10 +91,12 @@ impl Setup {
             autonomy: Autonomy::default(),
             session: None,
             records: Arc::new(InMemory::default()),
+            given: Given::default(),
+            tools: Vec::new(),
+            watch: None,
             clock,
             limits: Limits::default(),
             hooks: Vec::new(),
-            around: Vec::new(),
             listeners: Vec::new(),
             spill: None,
         }
