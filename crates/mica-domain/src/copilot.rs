@@ -51,7 +51,7 @@ use crate::tasks::{TaskHooks, TaskKinds};
 pub use closing::Audit;
 pub use error::CopilotError;
 pub use lives::Offer;
-pub use setup::{Now, Setup, Watch};
+pub use setup::{Around, Now, Setup, Watch};
 
 use asked::Asked;
 use closing::Closing;
@@ -147,6 +147,7 @@ impl Copilot {
             book: Arc::clone(&book),
             store: store.clone(),
             tools: setup.tools,
+            around: setup.around,
         };
         let epoch = Epoch::begin(Arc::clone(&domain), Arc::clone(&window), calls, &mut context)?;
         let epoch = Arc::new(epoch);

@@ -24,6 +24,7 @@ pub(super) struct Calls {
     pub(super) store: Store,
     /// Tools besides those of the domain.
     pub(super) tools: Vec<Arc<dyn Tool>>,
+    pub(super) around: Vec<super::setup::Around>,
 }
 
 /// What a model gets, for as long as the user stays on a page.
@@ -109,11 +110,12 @@ impl Epoch {
         let prompt = self.domain.prompt(&resolved)?;
         cx.system = prompt.system();
         *lock(&self.summaries) = resolved.summaries;
-        let Calls { autonomy, book, store, tools: more } = &self.calls;
+        let Calls { autonomy, book, store, tools: more, around } = &self.calls;
         let (acts, mut tools) = (self.domain.acts(), resolved.tools);
         for tool in more {
             tools.add(Arc::clone(tool));
         }
+        let tools = around.iter().fold(tools, |tools, around| around(tools));
         let tools = store::equipped(&tools, store);
         let captures = autonomy.captures();
         cx.tools = if captures { capture::wrapped(tools, &acts, autonomy, book) } else { tools };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mica_agent::{Hooks, Listener, Settings, Tool};
+use mica_agent::{Hooks, Listener, Settings, Tool, ToolSet};
 use mica_ai::{Model, Provider};
 use mica_context::SpillFolder;
 use mica_context::keeper::WindowSettings;
@@ -20,6 +20,9 @@ use crate::tasks::Waker;
 
 /// What tells the time. Nobody below the binary has one of their own.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Puts something around the tools of a page: what stands in for them, for example. What the model sees stays the same.
+pub type Around = Arc<dyn Fn(ToolSet) -> ToolSet + Send + Sync>;
 
 /// Who watches the background work of a session.
 #[derive(Clone)]
@@ -63,6 +66,8 @@ pub struct Setup {
     pub given: Given,
     /// Tools besides those of the domain: what a runner brings along.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// What is put around the tools of every page, the innermost first.
+    pub around: Vec<Around>,
     /// Who watches background work that tools begin. Without it, the work is noted under the session's own id.
     pub watch: Option<Watch>,
     /// What tells the time.
@@ -93,6 +98,7 @@ impl Setup {
             records: Arc::new(InMemory::default()),
             given: Given::default(),
             tools: Vec::new(),
+            around: Vec::new(),
             watch: None,
             clock,
             limits: Limits::default(),
