@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::SignedDuration;
@@ -15,9 +16,11 @@ use mica_ai::{Model, Provider};
 use mica_domain::approvals::Person;
 use mica_domain::autonomy::{Autonomy, Judge};
 use mica_domain::capture::{About, Activity, Applier, Base, Bundle, Bundles, Picked, Subject};
+use mica_domain::copilot::Watch;
 use mica_domain::profile::Profile;
 use mica_domain::refs::Ref;
-use mica_domain::runners::{Origin, Said, Turned};
+use mica_domain::runners::{Conversation, Extras, OpenError, Opening, Opens, Origin, Said, Turned};
+use mica_domain::tasks::{TaskKinds, Waker, Watcher, WatcherLimits, Watches};
 use mica_domain::{Copilot, CopilotError, Domain, Now, Records, Setup, Surroundings};
 use mica_policy::budget::Limits;
 use mica_session::{Access, Sessions};
@@ -58,6 +61,7 @@ pub struct Means {
 pub struct Office {
     means: Means,
     open: Arc<tokio::sync::Mutex<HashMap<String, Copilot>>>,
+    waker: Waker,
 }
 
 /// Why the desk could not do something.
@@ -116,7 +120,7 @@ const SESSION: &str = "session";
 impl Office {
     /// Puts a desk to work.
     pub fn new(means: Means) -> Self {
-        Self { means, open: Arc::default() }
+        Self { means, open: Arc::default(), waker: Waker::default() }
     }
 
     /// What it works with.
@@ -172,7 +176,8 @@ impl Office {
                 let session = sessions.create(&self.means.folder, Some(key))?;
                 let path =
                     session.path().strip_prefix(&self.means.folder).unwrap_or(session.path()).to_owned();
-                store.put(SESSION, key, &json!({ "path": path, "who": who }), None).await?;
+                let doc = json!({ "path": path, "who": who, "profile": profile, "autonomy": autonomy });
+                store.put(SESSION, key, &doc, None).await?;
                 session
             }
         };
@@ -192,23 +197,43 @@ impl Office {
         (setup.profile, setup.rights, setup.autonomy) = (profile, rights, autonomy);
         setup.records = Arc::new(store.clone());
         setup.listeners.clone_from(&self.means.listeners);
+        setup.watch = Some(Watch { session: key.to_owned(), waker: self.waker.clone() });
         let copilot = Copilot::open(setup).await?;
         open.insert(key.to_owned(), copilot.clone());
         Ok(copilot)
     }
 
     /// An answer as people see it, with its cards as rows of text.
-    pub fn shown(&self, copilot: &Copilot, text: &str) -> String {
-        let _ = copilot;
-        text.to_owned()
+    pub fn shown(copilot: &Copilot, text: &str) -> String {
+        copilot.cards().show_text(text).as_text()
     }
 
-    /// Tells conversations of background work that has ended. Answers what they said.
+    /// Tells conversations of background work that has ended, and waits for what they say to it.
     ///
     /// # Errors
-    /// [`OfficeError`].
-    pub async fn news(&self) -> Result<Vec<Turned>, OfficeError> {
-        Ok(Vec::new())
+    /// [`OfficeError::Records`].
+    pub async fn news(&self) -> Result<(), OfficeError> {
+        let kinds = TaskKinds::new(crate::jobs::kinds(&self.means.store));
+        // Whoever calls this decides when: nothing is put off because it was looked at a moment ago.
+        let limits = WatcherLimits {
+            first: Duration::ZERO,
+            longest: Duration::ZERO,
+            unfree: Duration::ZERO,
+            ..WatcherLimits::default()
+        };
+        let records: Arc<dyn Records> = Arc::new(self.means.store.clone());
+        let clock = Arc::clone(&self.means.now);
+        let watcher = Watcher::new("desk", records, kinds, Arc::new(self.clone()), clock, limits);
+        Ok(watcher.tick((self.means.now)()).await?)
+    }
+
+    /// Whether background work goes on that a conversation will be told about.
+    ///
+    /// # Errors
+    /// [`OfficeError::Records`].
+    pub async fn is_watching(&self) -> Result<bool, OfficeError> {
+        let watches = Watches::new(Arc::new(self.means.store.clone()));
+        Ok(watches.all().await?.iter().any(|(watch, _)| !watch.is_over()))
     }
 
     /// Forgets the conversations that are open, as if the process had ended.
@@ -379,6 +404,39 @@ impl Office {
         let applier = Applier::new(self.bundles(), tools, "desk", Arc::clone(&self.means.now));
         Ok(applier.judging(judge))
     }
+}
+
+/// Sessions that are opened without a client: to be told of background work, by agents, by whatever fires.
+#[async_trait]
+impl Opening for Office {
+    async fn open(&self, opens: &Opens, _: Extras) -> Result<Arc<dyn Conversation>, OpenError> {
+        let copilot = self.copilot(&opens.session, &opens.agent, opens.profile, opens.autonomy.clone()).await;
+        copilot
+            .map(|copilot| Arc::new(copilot) as Arc<dyn Conversation>)
+            .map_err(|error| unopened(&opens.session, &error))
+    }
+
+    async fn reopen(&self, session: &str) -> Result<Arc<dyn Conversation>, OpenError> {
+        let kept = self.means.store.get(SESSION, session).await.map_err(|error| unopened(session, &error))?;
+        let Some(kept) = kept else {
+            return Err(OpenError::Gone {
+                session: session.to_owned(),
+                reason: "it was never begun".to_owned(),
+            });
+        };
+        let read = |name: &str| kept.doc[name].clone();
+        let profile = serde_json::from_value(read("profile")).map_err(|error| unopened(session, &error))?;
+        let autonomy = serde_json::from_value(read("autonomy")).map_err(|error| unopened(session, &error))?;
+        let who = kept.doc["who"].as_str().unwrap_or_default();
+        let copilot = self.copilot(session, who, profile, autonomy).await;
+        copilot
+            .map(|copilot| Arc::new(copilot) as Arc<dyn Conversation>)
+            .map_err(|error| unopened(session, &error))
+    }
+}
+
+fn unopened(session: &str, error: &dyn std::fmt::Display) -> OpenError {
+    OpenError::Failed { session: session.to_owned(), problem: error.to_string() }
 }
 
 /// The contact that an address is of.

@@ -7,6 +7,7 @@ mod tour;
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use jiff::tz::TimeZone;
@@ -109,6 +110,11 @@ fn answering(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings) -> 
     Ok((provider, Arc::clone(&choice.model), settings, limits, None))
 }
 
+/// How often it is looked whether background work has ended.
+const LOOK: Duration = Duration::from_millis(250);
+/// How often at most before leaving.
+const PATIENCE: u32 = 40;
+
 /// Says or does some things, and leaves.
 #[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
 async fn once(room: &mut Room, lines: &[String], yes: bool) -> Result<Exit> {
@@ -139,6 +145,14 @@ async fn once(room: &mut Room, lines: &[String], yes: bool) -> Result<Exit> {
         }
         room.settle().await?;
     }
+    // What was begun in the background is waited for a little: the next start would go on with it.
+    for _ in 0..PATIENCE {
+        if !room.office.is_watching().await? {
+            break;
+        }
+        tokio::time::sleep(LOOK).await;
+        room.settle().await?;
+    }
     Ok(exit)
 }
 
@@ -156,9 +170,17 @@ async fn talk(room: &mut Room, terminal: bool) -> Result<Exit> {
             print!("{}", if asked { "answer> ".to_owned() } else { room.prompt() });
             std::io::stdout().flush()?;
         }
-        let line = tokio::select! {
-            line = lines.next_line() => line?,
-            _ = tokio::signal::ctrl_c() => return Ok(Exit::Aborted),
+        let line = loop {
+            tokio::select! {
+                line = lines.next_line() => break line?,
+                _ = tokio::signal::ctrl_c() => return Ok(Exit::Aborted),
+                () = tokio::time::sleep(LOOK), if terminal => {
+                    if room.settle().await? {
+                        print!("{}", room.prompt());
+                        std::io::stdout().flush()?;
+                    }
+                }
+            }
         };
         let Some(line) = line else {
             if asked {

@@ -175,7 +175,7 @@ impl Room {
     #[allow(clippy::print_stdout, reason = "a program speaks")]
     pub fn show(&self, text: &str) {
         if !text.trim().is_empty() {
-            let shown = self.office.shown(&self.copilot, text);
+            let shown = Office::shown(&self.copilot, text);
             print!("{}", plain_page(shown.trim_end()));
         }
     }
@@ -292,17 +292,24 @@ impl Room {
         Ok(if label.is_empty() { one } else { one.called(label) })
     }
 
-    /// Does what is due: mail leaves, and background work that has ended is told.
+    /// Does what is due: mail leaves, and background work that has ended is told. Answers whether something was said.
     ///
     /// # Errors
     /// Data that cannot be used.
-    pub async fn settle(&mut self) -> Result<()> {
+    pub async fn settle(&mut self) -> Result<bool> {
+        let mut news = false;
         let now = self.clock.now();
         self.office.means().store.write(move |tx| pack_desk::store::mail::leave(tx, now)).await?;
-        for turned in self.office.news().await? {
-            self.show(&turned.text);
+        if self.office.is_watching().await? {
+            let before = self.copilot.shown().await?.len();
+            self.office.news().await?;
+            let all = self.copilot.shown().await?;
+            for answer in all.iter().skip(before) {
+                self.show(&answer.text);
+                news = true;
+            }
         }
-        Ok(())
+        Ok(news)
     }
 
     /// Says how a run ended, when it did not simply end.
