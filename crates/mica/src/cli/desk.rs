@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Debug, Clone, Default, Args)]
 pub struct DeskFlags {
     /// Say this once, or do this command, print what comes of it, and exit. Can be given several times: one after the other
-    #[arg(short, long = "prompt", value_name = "PROMPT")]
+    #[arg(short = 'p', long = "prompt", value_name = "PROMPT")]
     pub say: Vec<String>,
     /// Where the desk keeps its data; beside the sessions when absent
     #[arg(long, value_name = "FOLDER")]
