@@ -90,21 +90,6 @@ impl Agent {
         Ok(ended(&mut state, &sink, outcome))
     }
 
-    /// Runs on from where the conversation stands, with nothing new said: after a process that ended before it answered.
-    /// Calls that it left without a result are answered first.
-    ///
-    /// # Errors
-    /// [`Busy`] while another run goes on.
-    pub async fn go_on(&self) -> Result<Outcome, Busy> {
-        let mut state = self.inner.context.try_lock().map_err(|_| Busy)?;
-        let control = self.begin();
-        let sink = self.sink(RunId::fresh());
-        let left = if state.suspended.take().is_some() { DECLINED } else { run::LEFT };
-        let hooks = &self.inner.hooks;
-        let outcome = run::begin(Vec::new(), left, &mut state.context, hooks, &sink, &control).await;
-        Ok(ended(&mut state, &sink, outcome))
-    }
-
     /// Goes on with a suspended run, in the same run. A question without an answer is a no. Answers that do not fit
     /// what was asked change nothing: the run stays suspended, and the outcome says what does not fit. A yes to other
     /// arguments than a call would run with now runs nothing: it is asked again.

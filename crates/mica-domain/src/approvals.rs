@@ -1,13 +1,23 @@
 //! Questions to people about calls: who may answer, until when, what they may change, and what is kept of it.
+//!
+//! Its nouns: an [`ApprovalCard`] is a question as interfaces show it, before and after it is answered. The [`Register`] keeps
+//! the questions of a session, says who may answer, and makes of what they say what a suspended run goes on with.
+//! [`Approvers`] says who may approve what. [`trail()`] is the record of all that was decided.
 
 mod amend;
+mod card;
 mod digest;
+mod error;
 mod form;
+mod register;
 mod trail;
 mod who;
 
 pub use amend::amend;
+pub use card::{ApprovalCard, CardState};
 pub use digest::digest;
+pub use error::ApprovalError;
 pub use form::{Field, FieldKind, form};
-pub use trail::{Deed, Trace};
+pub use register::{Choice, Decided, Register, Terms};
+pub use trail::{Deed, Entry, Trace, trail};
 pub use who::{Approvers, Person};

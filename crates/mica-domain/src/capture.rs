@@ -30,4 +30,4 @@ pub use order::order;
 pub use pick::{Pick, Picked};
 pub use temp::Names;
 pub(crate) use wrap::Fate;
-pub use wrap::{is_captured, wrapped};
+pub use wrap::{is_captured, toolbox, wrapped};

@@ -13,10 +13,11 @@
 
 mod asked;
 mod closing;
-mod conversation;
+mod deciding;
 mod epoch;
 mod error;
 mod lives;
+mod past;
 mod running;
 mod setup;
 
@@ -27,7 +28,7 @@ use std::time::SystemTime;
 
 use mica_agent::{Agent, Ask, Context, Decisions, HookStack, Hooks, Listener};
 use mica_ai::Message;
-use mica_ai::id::MessageId;
+use mica_ai::id::{MessageId, carried};
 use mica_context::keeper::TurnSections;
 use mica_context::section::{Rendered, ToolNames};
 use mica_context::{Clock, Spill, WindowKeeper};
@@ -37,11 +38,14 @@ use mica_policy::rules::{RuleSet, Subjects};
 use mica_policy::validate::SchemaGate;
 use tokio::sync::{Mutex as RunLock, OwnedMutexGuard};
 
+use crate::approvals::Register;
+use crate::autonomy::Judge;
 use crate::capture::{Book, Bundle, Bundles};
 use crate::cards::{Cards, Shown};
 use crate::hooks::{DomainHooks, Prefill};
 use crate::keeping::{Keeper, window};
 use crate::lifecycle::Ending;
+use crate::resolve::all_acts;
 use crate::runners::{Origin, Said, Turned};
 use crate::side::{Loose, Side};
 use crate::state::Surroundings;
@@ -49,6 +53,7 @@ use crate::store::Store;
 use crate::tasks::{TaskHooks, TaskKinds};
 
 pub use closing::Audit;
+pub use deciding::Answered;
 pub use error::CopilotError;
 pub use lives::Offer;
 pub use setup::{Around, Now, Setup, Watch};
@@ -74,6 +79,7 @@ struct Inner {
     keeper: Option<Keeper>,
     side: Arc<dyn Side>,
     asked: Arc<Asked>,
+    register: Arc<Register>,
     epoch: Arc<Epoch>,
     lives: Arc<Lives>,
     closing: Arc<Closing>,
@@ -125,6 +131,16 @@ impl Copilot {
         let now = Arc::clone(&setup.clock);
         let cards = Cards::open(domain.domain().cards(), Arc::clone(&side), Arc::clone(&now))?;
         let store = Store::open(Arc::clone(&side), now, setup.given)?;
+        let name = keeper.as_ref().map(|keeper| keeper.session().header().id.to_string());
+        let judge = Arc::new(Judge::new(all_acts(&domain.capabilities()), setup.autonomy.clone()));
+        let register = Arc::new(Register::new(
+            name.unwrap_or_default(),
+            Arc::clone(&side),
+            Arc::clone(&setup.records),
+            judge,
+            setup.terms,
+            Arc::clone(&setup.clock),
+        ));
         let asked = Arc::new(Asked::new(keeper.clone(), waiting.clone()));
         let clock = ticking(&setup.clock);
         let mut window =
@@ -186,6 +202,8 @@ impl Copilot {
         ];
         hooks.extend(tasks.map(|hooks| Arc::new(hooks) as Arc<dyn Hooks>));
         hooks.extend(setup.hooks);
+        // Behind all who ask: they keep what is asked.
+        hooks.push(Arc::clone(&register) as _);
         hooks.push(Arc::clone(&asked) as _);
         hooks.extend(setup.spill.map(|folder| Arc::new(Spill::new(folder, clock)) as Arc<dyn Hooks>));
         hooks.extend(keeper.clone().map(|keeper| Arc::new(keeper) as Arc<dyn Hooks>));
@@ -197,6 +215,7 @@ impl Copilot {
         let agent = Agent::new(context, vec![Arc::clone(&hooks) as _]);
         // First of all who listen: a run is closed before anybody else hears of its end.
         agent.listen(Arc::clone(&closing) as Arc<dyn Listener>);
+        agent.listen(Arc::clone(&register) as Arc<dyn Listener>);
         if let Some(keeper) = &keeper {
             agent.listen(Arc::new(keeper.clone()));
         }
@@ -211,6 +230,7 @@ impl Copilot {
             keeper,
             side,
             asked,
+            register,
             epoch,
             lives,
             closing,
@@ -276,15 +296,6 @@ impl Copilot {
     ) -> Result<Turned, CopilotError> {
         let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
         self.detached(turn, |inner| async move { inner.answer(answers, surroundings).await }).await
-    }
-
-    /// Runs on from what was said and never answered, because a process ended before. Nothing is added to it.
-    ///
-    /// # Errors
-    /// [`CopilotError::Busy`]; [`CopilotError::Waiting`] while people are asked something.
-    pub async fn go_on(&self) -> Result<Turned, CopilotError> {
-        let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
-        self.detached(turn, Inner::go_on).await
     }
 
     /// What people are asked at the moment.
@@ -422,11 +433,11 @@ impl Copilot {
         F: Future<Output = Result<Turned, CopilotError>> + Send + 'static,
     {
         let running = run(Arc::clone(&self.inner));
-        let task = tokio::spawn(async move {
+        let task = tokio::spawn(carried(async move {
             let ended = running.await;
             drop(turn);
             ended
-        });
+        }));
         task.await.unwrap_or_else(|error| Err(CopilotError::Broke { problem: error.to_string() }))
     }
 }

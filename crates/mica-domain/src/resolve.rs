@@ -148,6 +148,15 @@ pub(crate) fn acts_on(capabilities: &[Capability], page: Option<&str>) -> Vec<Ac
     tools.into_iter().filter_map(|tool| act_of(capabilities, page, tool).cloned()).collect()
 }
 
+/// What is said of all tools, wherever they are, each once.
+pub(crate) fn all_acts(capabilities: &[Capability]) -> Vec<Act> {
+    let mut acts: BTreeMap<&str, &Act> = BTreeMap::new();
+    for act in capabilities.iter().flat_map(|capability| &capability.acts) {
+        acts.entry(&act.tool).or_insert(act);
+    }
+    acts.into_values().cloned().collect()
+}
+
 impl Resolved {
     /// Fails when a text, or a tool's description, names a tool that is not there.
     ///

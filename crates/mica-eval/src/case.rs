@@ -95,7 +95,8 @@ impl Case {
         }
         let value: toml::Table =
             toml::from_str(text).map_err(|error| invalid(None, error.message().to_owned()))?;
-        let digest = digest(&serde_json::to_vec(&value).map_err(|error| invalid(None, error.to_string()))?);
+        let value = serde_json::to_value(&value).map_err(|error| invalid(None, error.to_string()))?;
+        let digest = digest(canonical(&value).as_bytes());
         Ok(Self { name: name.to_owned(), path: path.to_path_buf(), digest, file })
     }
 
@@ -155,6 +156,24 @@ fn wrong(file: &CaseFile, text: &str) -> Vec<(Option<usize>, String)> {
 /// Names some bytes, briefly.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A value as text, with the keys of objects in order: the same however it was written.
+pub(crate) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let sorted: std::collections::BTreeMap<&String, &Value> = members.iter().collect();
+            let members: Vec<String> = sorted
+                .into_iter()
+                .map(|(key, value)| format!("{}:{}", Value::String(key.clone()), canonical(value)))
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+        Value::Array(members) => {
+            format!("[{}]", members.iter().map(canonical).collect::<Vec<_>>().join(","))
+        }
+        other => other.to_string(),
+    }
 }
 
 /// A time that passes, as it is written: `90s`, `2h 30m`, `3d`.

@@ -3,6 +3,7 @@
 //! Promise: playing never asks a model. A request that was not recorded fails, and says what is different. What is written
 //! has no headers in it, nor anything that looks like a key.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -81,7 +82,7 @@ pub struct Covers {
 }
 
 /// What the folder of a case is written as.
-const FOLDER: &str = "$FOLDER";
+pub(crate) const FOLDER: &str = "$FOLDER";
 
 impl Covers {
     fn cover(&self, text: &str) -> String {
@@ -100,8 +101,8 @@ impl Covers {
             let text = self.cover(&part.value.to_string());
             part.value = serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text));
         }
-        let written = serde_json::to_vec(&parts).unwrap_or_default();
-        (crate::case::digest(&written), parts)
+        let written = serde_json::to_value(&parts).unwrap_or_default();
+        (crate::case::digest(crate::case::canonical(&written).as_bytes()), parts)
     }
 }
 
@@ -129,7 +130,7 @@ impl Recorder {
             let keeps = exchange.parts.iter().zip(before).take_while(|(one, other)| one == other).count();
             lines.push(Line::Ask(Ask { ask: index + 1, key: exchange.key.clone(), keeps }));
             lines.extend(exchange.parts.iter().skip(keeps).cloned().map(Line::Part));
-            lines.extend(exchange.events.iter().cloned().map(Line::Event));
+            lines.extend(self.whole(&exchange.events).into_iter().map(Line::Event));
             before = &exchange.parts;
         }
         let mut text = String::new();
@@ -138,6 +139,33 @@ impl Recorder {
             text.push('\n');
         }
         text
+    }
+
+    /// The events of an answer. What must not be written may have come in pieces, none of which looks like it: then the
+    /// first piece of its block is the whole of it, redacted, and there are no others.
+    fn whole(&self, events: &[Event]) -> Vec<Event> {
+        let mut blocks: BTreeMap<usize, String> = BTreeMap::new();
+        for event in events {
+            if let Some((block, text)) = event.event.piece() {
+                blocks.entry(block).or_default().push_str(text);
+            }
+        }
+        blocks.retain(|_, text| self.covers.cover(text) != *text);
+        let mut told = BTreeSet::new();
+        let mut whole = Vec::new();
+        for event in events {
+            let block = event.event.piece().map(|(block, _)| block);
+            match block.and_then(|block| blocks.get(&block).map(|text| (block, text))) {
+                None => whole.push(event.clone()),
+                Some((block, text)) if told.insert(block) => {
+                    let mut event = event.clone();
+                    event.event.replace(self.covers.cover(text));
+                    whole.push(event);
+                }
+                Some(_) => {}
+            }
+        }
+        whole
     }
 
     /// Writes it. The file is there whole, or as it was.

@@ -22,15 +22,12 @@ impl Telling {
             self.known = 0;
         }
         let mut words = String::new();
-        let mut rest = asked.json.clone();
-        if let Value::Object(members) = &mut rest {
-            members.remove("input");
-            members.remove("messages");
-            let before = self.rest.as_ref().filter(|_| self.known > 0);
-            for (key, value) in members.iter() {
-                if before.and_then(|before| before.get(key)) != Some(value) {
-                    strings(value, &mut words);
-                }
+        let rest = asked.json.clone();
+        let before = self.rest.as_ref().filter(|_| self.known > 0);
+        // The rest is for the provider: names of models, keys of caches.
+        for key in ["tools", "instructions", "system"] {
+            if before.map(|before| &before[key]) != Some(&rest[key]) {
+                strings(&rest[key], &mut words);
             }
         }
         items.iter().skip(self.known).for_each(|item| strings(item, &mut words));
@@ -68,9 +65,9 @@ mod tests {
             Asked::on_wire(Dialect::Responses, body.to_string().into_bytes())
         };
         let mut telling = Telling::default();
-        assert_eq!(telling.next(&asked("be kind", &["one"])), "be kind\nm\none\nuser\n");
-        assert_eq!(telling.next(&asked("be kind", &["one", "two"])), "two\nuser\n");
-        assert_eq!(telling.next(&asked("be brief", &["one", "two", "three"])), "be brief\nthree\nuser\n");
-        assert_eq!(telling.next(&asked("be brief", &["new"])), "be brief\nm\nnew\nuser\n");
+        assert_eq!(telling.next(&asked("be kind", &["one"])), "be kind\nuser\none\n");
+        assert_eq!(telling.next(&asked("be kind", &["one", "two"])), "user\ntwo\n");
+        assert_eq!(telling.next(&asked("be brief", &["one", "two", "three"])), "be brief\nuser\nthree\n");
+        assert_eq!(telling.next(&asked("be brief", &["new"])), "be brief\nuser\nnew\n");
     }
 }

@@ -205,7 +205,7 @@ mod tests {
                 json!(["title", "Title", { "kind": "text", "long": true }, "Call back\nsoon", true, true]),
                 json!(["due_date", "Due date", { "kind": "text", "long": false }, null, false, false]),
                 json!(["hours", "Hours", { "kind": "number", "whole": true, "min": 0.0, "max": 255.0 }, 2, false, true]),
-                json!(["urgency", "Urgency", { "kind": "choice", "options": ["low", "high"] }, null, false, false]),
+                json!(["urgency", "Urgency", { "kind": "choice", "options": ["high", "low"] }, null, false, false]),
                 json!(["done", "Done", { "kind": "flag" }, null, true, false]),
                 json!(["tags", "Tags", { "kind": "list" }, null, true, false]),
                 json!(["links", "Links", { "kind": "data" }, null, true, false]),

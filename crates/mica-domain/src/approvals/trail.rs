@@ -1,10 +1,19 @@
 //! Who decided what, when, and what they changed.
+//!
+//! A decision is written in one step with what it decides: the record of a bundle has its own trail, and so has the record of
+//! a question. This reads all of them.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::capture;
+use crate::records::{RecordError, Records};
+
+/// The kind of record that keeps what was decided about a question.
+pub(super) const KIND: &str = "approval";
 
 /// Something that was decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,4 +53,38 @@ pub enum Deed {
     },
     /// Nobody answered in time.
     Expired,
+}
+
+/// Something that was decided, and about what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// `bundle/ID`, or `approval/SESSION/QUESTION`.
+    pub about: String,
+    /// What was decided.
+    #[serde(flatten)]
+    pub trace: Trace,
+}
+
+/// All that was decided, the oldest first.
+///
+/// # Errors
+/// [`RecordError::Store`], also when a record cannot be read: a trail with holes is none.
+pub async fn trail(records: &dyn Records) -> Result<Vec<Entry>, RecordError> {
+    #[derive(Deserialize)]
+    struct Kept {
+        trail: Vec<Trace>,
+    }
+    let mut entries = Vec::new();
+    for kind in [capture::KIND, KIND] {
+        for (id, kept) in records.list(kind).await? {
+            let read = Kept::deserialize(&kept.doc).map_err(|error| RecordError::Store {
+                kind: kind.to_owned(),
+                problem: format!("{id} cannot be read: {error}"),
+            })?;
+            let about = format!("{kind}/{id}");
+            entries.extend(read.trail.into_iter().map(|trace| Entry { about: about.clone(), trace }));
+        }
+    }
+    entries.sort_by_key(|entry| entry.trace.at);
+    Ok(entries)
 }

@@ -21,7 +21,8 @@ fn spec(approval: Approval) -> ToolSpec {
 }
 
 fn args(value: Value) -> Args {
-    value.as_object().unwrap().clone()
+    let Value::Object(args) = value else { panic!("{value} is no object") };
+    args
 }
 
 /// Asks when it is sent; a draft is not asked about. Breaks over numbers.

@@ -25,7 +25,7 @@ use super::order::order;
 use super::pick::{Picked, Rules, decided};
 use super::temp;
 use super::wrap::is_captured;
-use crate::approvals::{Approvers, Person};
+use crate::approvals::{Approvers, Field, Person, form};
 use crate::autonomy::Judge;
 
 /// How long nobody else goes on with a bundle, beyond the time that an action may take: writes take time, too.
@@ -73,6 +73,12 @@ impl Applier {
     pub fn approved_by(mut self, approvers: Approvers) -> Self {
         self.approvers = approvers;
         self
+    }
+
+    /// The arguments of an action as a form, with what may be changed of them. Empty when its tool is not there any more.
+    pub fn form(&self, action: &Action) -> Vec<Field> {
+        let tool = self.tools.find(&action.tool);
+        tool.map(|tool| form(tool.spec(), action.arguments(), &action.amendable)).unwrap_or_default()
     }
 
     /// Does what a person picked. What is wrong with the picks is said before anything is done, all of it at once.
@@ -171,7 +177,7 @@ impl Applier {
             Ok(Some(base)) => bundle.about.base = base,
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!(bundle = bundle.id(), %error, "the rest of a bundle may count as stale")
+                tracing::warn!(bundle = bundle.id(), %error, "the rest of a bundle may count as stale");
             }
         }
         bundle.lease = None;
@@ -226,12 +232,9 @@ impl Applier {
         let effect = effect(&self.tools, action);
         // A task of its own: a panic stays in it. Dropped with it when this process gives up.
         let mut task = AbortOnDropHandle::new(tokio::spawn(async move { tool.call(args, &cx).await }));
-        let made = match tokio::time::timeout(deadline, &mut task).await {
-            Ok(made) => made,
-            Err(_) => {
-                cancel.cancel();
-                return unknown(effect, format!("it did not finish within {} s", deadline.as_secs()));
-            }
+        let Ok(made) = tokio::time::timeout(deadline, &mut task).await else {
+            cancel.cancel();
+            return unknown(effect, format!("it did not finish within {} s", deadline.as_secs()));
         };
         match made {
             Ok(Ok(output)) if is_captured(output.details.as_ref()) => {

@@ -57,16 +57,16 @@ impl Book {
         Arc::new(Self { side, turn: tokio::sync::Mutex::default(), covered: Mutex::default() })
     }
 
-    /// Begins to collect. What is open already goes on when it is for the same bundle; otherwise it is given up: its run
-    /// never ended, and nobody was told of it.
+    /// Begins to collect. What is open already goes on when it is for the same bundle.
     ///
     /// # Errors
-    /// [`CaptureError`]
+    /// [`CaptureError::NotEnded`] when something was captured for another bundle, by a run that a crash ended: end that first.
     pub async fn begin(&self, about: About) -> Result<(), CaptureError> {
         let _turn = self.turn.lock().await;
         let read = self.read()?;
         match read.about {
             Some(open) if open.bundle == about.bundle => Ok(()),
+            Some(open) if !read.actions.is_empty() => Err(CaptureError::NotEnded { id: open.bundle }),
             Some(open) => {
                 self.keep(&Change::Ended { bundle: open.bundle }).await?;
                 self.keep(&Change::Begun(about)).await

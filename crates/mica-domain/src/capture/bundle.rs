@@ -41,8 +41,8 @@ pub struct Base {
 
 impl Base {
     /// By version.
-    pub fn version(version: impl ToString) -> Self {
-        Self { version: Some(version.to_string()), at: None }
+    pub fn version(version: impl Into<String>) -> Self {
+        Self { version: Some(version.into()), at: None }
     }
 
     /// By time.

@@ -238,10 +238,7 @@ impl Bundles {
     /// Marks a bundle stale, and says whether it was. One that was decided about is not.
     pub(crate) async fn outdate(&self, id: &str, because: &Outdated) -> Result<bool, CaptureError> {
         for _ in 0..TRIES {
-            let kept = match self.records.get(KIND, id).await? {
-                Some(kept) => kept,
-                None => return Ok(false),
-            };
+            let Some(kept) = self.records.get(KIND, id).await? else { return Ok(false) };
             let mut bundle: Bundle = from_value(id, &kept.doc)?;
             if !matches!(bundle.state, State::Fresh | State::Snoozed { .. }) {
                 return Ok(false);

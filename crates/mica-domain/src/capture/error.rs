@@ -22,6 +22,12 @@ pub enum CaptureError {
         /// What is wrong with it.
         problem: String,
     },
+    /// What an earlier run captured was never made a bundle.
+    #[error("what was captured for bundle {id} was never ended; end it first, so that it is not lost")]
+    NotEnded {
+        /// The id.
+        id: String,
+    },
     /// What belongs to the session could not be kept.
     #[error("the captured action could not be kept: {problem}")]
     Side {

@@ -221,7 +221,7 @@ pub(crate) fn bundle(id: &str, made: i64, actions: Vec<Action>) -> Bundle {
             bundle: id.to_owned(),
             kind: "sweep".to_owned(),
             subject: Some(Subject::new("ticket", "T-1")),
-            base: Base::version(7),
+            base: Base::version("7"),
             by: Some("night".to_owned()),
             session: None,
         },

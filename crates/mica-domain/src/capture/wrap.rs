@@ -15,12 +15,14 @@ use super::temp::{self, Names};
 use crate::act::{Act, Minting};
 use crate::approvals::digest;
 use crate::autonomy::{ApprovalMode, Autonomy, Judge};
+use crate::capability::Capability;
+use crate::page::Page;
 
 /// The member of a result's details that says that nothing was done.
 const CAPTURED: &str = "captured";
 
-/// Whether a result was predicted and not earned, by its details. Nothing may be taken from it for true: no card, no
-/// variable, nothing that a domain remembers.
+/// Whether a result was predicted and not earned, by its details. Nothing may be taken from it for true: no variable,
+/// nothing that a domain remembers. What it would come to is under `captured.would`, for whoever shows it as that.
 pub fn is_captured(details: Option<&Value>) -> bool {
     details.is_some_and(|details| details.get(CAPTURED).is_some())
 }
@@ -37,6 +39,22 @@ pub fn wrapped(tools: ToolSet, acts: &[Act], autonomy: &Autonomy, book: &Arc<Boo
         set.add(Capturing::around(Arc::clone(tool), &judge, book));
     }
     set
+}
+
+/// All tools of a domain, whatever page they are on, and what is said of them: what an
+/// [`Applier`](super::Applier) needs, because nobody is on a page when a bundle is applied. Of tools with the same name that of
+/// a page goes before the global one, as it does for the model.
+pub fn toolbox(capabilities: &[Capability]) -> (ToolSet, Vec<Act>) {
+    let (mut tools, mut acts) = (ToolSet::default(), Vec::new());
+    let global = capabilities.iter().filter(|capability| capability.page == Page::Global);
+    let local = capabilities.iter().filter(|capability| capability.page != Page::Global);
+    for capability in global.chain(local) {
+        for tool in &capability.tools {
+            tools.add(Arc::clone(tool));
+        }
+        acts.extend(capability.acts.iter().cloned());
+    }
+    (tools, acts)
 }
 
 /// What happens to a call.
@@ -192,7 +210,9 @@ fn told(action: &Action) -> ToolOutput {
             action.id
         ));
     }
-    ToolOutput::text(text).with_details(json!({ CAPTURED: { "action": action.id, "digest": action.digest } }))
+    let would = &action.predicted.details;
+    let captured = json!({ "action": action.id, "digest": action.digest, "would": would });
+    ToolOutput::text(text).with_details(json!({ CAPTURED: captured }))
 }
 
 /// Whether ids that stand for something are of actions of this bundle, and stand for something.

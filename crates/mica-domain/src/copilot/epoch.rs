@@ -11,6 +11,7 @@ use mica_agent::hooks::{Gated, Point, Step};
 use mica_agent::{Context, Hooks, RunError, Tool, Verdict};
 use mica_context::WindowKeeper;
 
+use super::setup::Around;
 use crate::autonomy::{Autonomy, AutonomyGate, Judge};
 use crate::capture::{self, Book};
 use crate::error::DomainError;
@@ -24,7 +25,8 @@ pub(super) struct Calls {
     pub(super) store: Store,
     /// Tools besides those of the domain.
     pub(super) tools: Vec<Arc<dyn Tool>>,
-    pub(super) around: Vec<super::setup::Around>,
+    /// What is put around all of them.
+    pub(super) around: Vec<Around>,
 }
 
 /// What a model gets, for as long as the user stays on a page.

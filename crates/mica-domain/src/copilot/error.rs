@@ -2,6 +2,7 @@
 
 use mica_session::SessionError;
 
+use crate::approvals::ApprovalError;
 use crate::cards::CardError;
 use crate::error::DomainError;
 use crate::store::StoreError;
@@ -56,6 +57,9 @@ pub enum CopilotError {
     /// A mistake in the cards of the domain, or what is known of them cannot be read.
     #[error(transparent)]
     Cards(#[from] CardError),
+    /// An answer of a person does not count, or what they were asked cannot be read.
+    #[error(transparent)]
+    Approval(#[from] ApprovalError),
     /// What tools can refer to cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use mica_agent::{Decisions, Outcome, RunError};
-use mica_ai::id::MessageId;
+use mica_ai::id::{MessageId, carried};
 use mica_ai::{Content, Message, User};
 use serde_json::json;
 
@@ -33,7 +33,7 @@ impl Inner {
                 User { id, content: vec![Content::text(said.text)] }
             }
         };
-        let is_continuation = matches!(said.origin, Origin::Task { .. });
+        let is_continuation = matches!(said.origin, Origin::Task { .. } | Origin::Continued);
         match &said.surroundings {
             Some(here) => self.domain.message(here),
             None if is_continuation => {}
@@ -75,30 +75,12 @@ impl Inner {
         }
     }
 
-    /// Runs on from what was said and never answered.
-    pub(super) async fn go_on(self: Arc<Self>) -> Result<Turned, CopilotError> {
-        if self.asked.waiting().is_some() {
-            return Err(CopilotError::Waiting);
-        }
-        let answered = |message: &Message| matches!(message, Message::Assistant(answer) if answer.calls().next().is_none());
-        let last = self.agent.with(|cx| cx.messages.last().map(answered)).await;
-        if last.map_err(|_| CopilotError::Busy)? != Some(false) {
-            // Everything is answered: there is nothing to run for.
-            return Ok(Turned { outcome: Outcome::Completed, text: String::new(), details: Vec::new() });
-        }
-        self.enter().await?;
-        self.lives.begin(&self.domain.snapshot()).await?;
-        self.closing.begins();
-        let agent = self.agent.clone();
-        self.ran(async move { agent.go_on().await }).await
-    }
-
     /// Waits for a run in a task of its own: one that breaks is closed like any other.
     async fn ran(
         &self,
         run: impl Future<Output = Result<Outcome, mica_agent::Busy>> + Send + 'static,
     ) -> Result<Turned, CopilotError> {
-        let outcome = match tokio::spawn(run).await {
+        let outcome = match tokio::spawn(carried(run)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => {
                 // Somebody runs the agent behind the copilot's back.

@@ -10,6 +10,7 @@ use mica_context::keeper::WindowSettings;
 use mica_policy::budget::Limits;
 use mica_session::Session;
 
+use crate::approvals::Terms;
 use crate::autonomy::Autonomy;
 use crate::domain::Domain;
 use crate::profile::Profile;
@@ -60,6 +61,8 @@ pub struct Setup {
     pub autonomy: Autonomy,
     /// Where the conversation is kept; nowhere when absent.
     pub session: Option<Session>,
+    /// On which terms people are asked: who may answer what, and for how long.
+    pub terms: Terms,
     /// What outlives the session and is not part of it.
     pub records: Arc<dyn Records>,
     /// What tools and texts can refer to, as far as the product gives it.
@@ -94,6 +97,7 @@ impl Setup {
             profile: Profile::default(),
             rights: Rights::All,
             autonomy: Autonomy::default(),
+            terms: Terms::default(),
             session: None,
             records: Arc::new(InMemory::default()),
             given: Given::default(),

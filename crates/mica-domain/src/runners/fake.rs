@@ -11,6 +11,7 @@ use mica_agent::{Ask, Outcome};
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use crate::capture::About;
 use crate::records::{InMemory, Kept, RecordError, Records};
 use crate::runners::opening::{
     Conversation, Extras, Heard, OpenError, Opening, Opens, Past, Said, SayError, Turned,
@@ -263,6 +264,11 @@ impl Conversation for Talk {
     async fn go_on(&self) -> Result<Turned, SayError> {
         let _running = self.begin()?;
         Ok(self.answer().await)
+    }
+
+    async fn capturing(&self, _: About) -> Result<(), String> {
+        self.steps.step().await;
+        Ok(())
     }
 }
 

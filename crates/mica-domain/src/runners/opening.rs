@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::autonomy::Autonomy;
+use crate::capture::{About, Bundle};
 use crate::profile::Profile;
 use crate::rights::Rights;
 use crate::state::Surroundings;
@@ -76,6 +77,8 @@ pub enum Origin {
     },
     /// A program: a step of a workflow.
     Program,
+    /// Nobody: it goes on after a process ended.
+    Continued,
 }
 
 /// Something that is said.
@@ -200,6 +203,20 @@ pub trait Conversation: Send + Sync {
     /// # Errors
     /// [`SayError`].
     async fn go_on(&self) -> Result<Turned, SayError>;
+
+    /// Says what the calls are about that the next run captures.
+    ///
+    /// # Errors
+    /// In words, when nothing is captured here.
+    async fn capturing(&self, about: About) -> Result<(), String> {
+        let _ = about;
+        Err("nothing is captured in this session".to_owned())
+    }
+
+    /// What the last run captured.
+    async fn captured(&self) -> Option<Bundle> {
+        None
+    }
 }
 
 /// What a runner brings into a session, besides what the product puts there.

@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::capture::Base;
 use crate::records::{RecordError, Records};
 use crate::rights::Rights;
 use crate::runners::{Clock, Opening, key, later, parts, until};
@@ -184,6 +185,8 @@ impl Dispatcher {
                 payload: payload::happened(trigger, happened, &inner.limits),
                 session,
                 invoker: happened.invoker.clone(),
+                subject: happened.subject.clone(),
+                base: happened.base.clone(),
                 chain: happened.chain.clone(),
                 state: inner.first_state(trigger, &happened.chain, now).await?,
                 tries: 0,
@@ -451,6 +454,8 @@ impl Inner {
             session: key(["fire", &trigger.id, &occurrence]),
             occurrence,
             invoker: None,
+            subject: None,
+            base: Base::default(),
             chain: Chain::default(),
             state: self.first_state(trigger, &Chain::default(), now).await?,
             tries: 0,

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::capture::{About, Base, Subject};
 use crate::records::{Kept, RecordError, Records};
 use crate::runners::key;
 use crate::triggers::happened::Chain;
@@ -30,6 +31,12 @@ pub struct Fire {
     /// The person who caused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invoker: Option<String>,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Subject>,
+    /// How that stood when it fired.
+    #[serde(default)]
+    pub base: Base,
     /// The agents whose acts led to it.
     #[serde(default)]
     pub chain: Chain,
@@ -65,6 +72,9 @@ pub enum FireState {
         outcome: String,
         /// What the agent says it did.
         summary: String,
+        /// The bundle of what it captured, for a person to decide about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bundle: Option<String>,
         /// What went wrong.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
@@ -87,6 +97,18 @@ impl Fire {
     /// Names what is said in its session.
     pub fn source(&self) -> String {
         key(["fire", &self.trigger, &self.occurrence])
+    }
+
+    /// What the calls are about that it captures.
+    pub(super) fn about(&self) -> About {
+        About {
+            bundle: self.source(),
+            kind: self.trigger.clone(),
+            subject: self.subject.clone(),
+            base: self.base.clone(),
+            by: Some(self.agent.clone()),
+            session: Some(self.session.clone()),
+        }
     }
 
     /// When somebody should look.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::capture::{Base, Subject};
 use crate::triggers::filter::Fields;
 
 /// What happened.
@@ -49,6 +50,10 @@ pub struct Happened {
     pub fields: Fields,
     /// What somebody wrote, if it is about that.
     pub words: Option<Words>,
+    /// What it is about, for who decides about what is captured, and for when that is outdated.
+    pub subject: Option<Subject>,
+    /// How the subject stands now.
+    pub base: Base,
     /// The person who caused it. Mentions, assignments and direct messages have one.
     pub invoker: Option<String>,
     /// The agents whose acts led to it, as [`Dispatcher::chain`](super::Dispatcher::chain) says it of the session it
@@ -59,8 +64,16 @@ pub struct Happened {
 impl Happened {
     /// Something that happened, by nobody in particular.
     pub fn new(id: impl Into<String>, what: What) -> Self {
-        let (fields, chain) = (Fields::new(), Chain::default());
-        Self { id: id.into(), what, fields, words: None, invoker: None, chain }
+        Self {
+            id: id.into(),
+            what,
+            fields: Fields::new(),
+            words: None,
+            subject: None,
+            base: Base::default(),
+            invoker: None,
+            chain: Chain::default(),
+        }
     }
 }
 

@@ -112,7 +112,7 @@ fn change(one: &Value, other: &Value) -> String {
 }
 
 fn texts(one: &Value, other: &Value) -> String {
-    let (one, other) = (crate::case::plain(one), crate::case::plain(other));
+    let (one, other) = (words(one), words(other));
     let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(AROUND / 3);
     let cut = |text: &str| -> String {
@@ -122,6 +122,15 @@ fn texts(one: &Value, other: &Value) -> String {
         format!("{head}{part}{tail}")
     };
     format!("recorded {:?}, now {:?}", cut(&one), cut(&other))
+}
+
+/// The texts of a content that is nothing else; anything else as JSON.
+fn words(value: &Value) -> String {
+    let texts = value.as_array().and_then(|parts| {
+        let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
+        texts.map(|texts| texts.join("\n"))
+    });
+    texts.unwrap_or_else(|| crate::case::plain(value))
 }
 
 fn start(text: &str) -> String {

@@ -182,6 +182,24 @@ impl From<&StreamEvent> for Told {
 }
 
 impl Told {
+    /// The piece of a block that it is.
+    pub(super) fn piece(&self) -> Option<(usize, &str)> {
+        match self {
+            Self::TextDelta { block, text } | Self::ThinkingDelta { block, text } => Some((*block, text)),
+            Self::CallDelta { block, json } => Some((*block, json)),
+            _ => None,
+        }
+    }
+
+    /// Makes another piece of it.
+    pub(super) fn replace(&mut self, piece: String) {
+        match self {
+            Self::TextDelta { text, .. } | Self::ThinkingDelta { text, .. } => *text = piece,
+            Self::CallDelta { json, .. } => *json = piece,
+            _ => {}
+        }
+    }
+
     /// The same, with what was covered.
     pub(super) fn uncovered(self, covers: &Covers) -> Self {
         let Ok(text) = serde_json::to_string(&self) else { return self };

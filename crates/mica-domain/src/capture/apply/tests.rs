@@ -228,7 +228,7 @@ struct Product(AtomicI64);
 #[async_trait]
 impl Activity for Product {
     async fn of(&self, _: &Subject) -> Result<Base, String> {
-        Ok(Base::version(self.0.load(Ordering::SeqCst)))
+        Ok(Base::version(self.0.load(Ordering::SeqCst).to_string()))
     }
 }
 
@@ -266,14 +266,14 @@ async fn what_is_applied_does_not_make_the_rest_stale() {
     #[async_trait]
     impl Activity for Counting {
         async fn of(&self, _: &Subject) -> Result<Base, String> {
-            Ok(Base::version(7 + self.0.done().len()))
+            Ok(Base::version((7 + self.0.done().len()).to_string()))
         }
     }
     let stage = stage(chain()).await;
     let mut applier = stage.applier.clone();
     applier.bundles = applier.bundles.watching(Arc::new(Counting(Arc::clone(&stage.world))));
     let bundle = applier.apply("b", &Picked::some(["temp_1"]), &ann()).await.unwrap();
-    assert_eq!(bundle.about.base, Base::version(8));
+    assert_eq!(bundle.about.base, Base::version("8"));
     let bundle = applier.apply("b", &Picked::all(&bundle), &ann()).await.unwrap();
     assert_eq!(bundle.state, State::Approved);
 }

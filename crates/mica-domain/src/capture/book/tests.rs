@@ -55,17 +55,23 @@ async fn another_process_goes_on_with_what_was_captured() {
 }
 
 #[tokio::test]
-async fn a_run_that_never_ended_is_given_up_when_another_begins() {
+async fn what_a_run_captured_that_never_ended_is_not_lost() {
     let side: Arc<dyn Side> = Arc::new(Loose::default());
     let bundles = Bundles::new(Arc::new(InMemory::default()));
     let book = Book::new(side);
+    book.begin(about("b0")).await.unwrap();
     book.begin(about("b1")).await.unwrap();
     captured(&book, "keyed").await.unwrap();
+    let error = book.begin(about("b2")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "what was captured for bundle b1 was never ended; end it first, so that it is not lost"
+    );
+    assert_eq!(book.end(&bundles, "", at(1)).await.unwrap().unwrap().id(), "b1");
     book.begin(about("b2")).await.unwrap();
-    assert_eq!(ids(&book), Vec::<String>::new());
     assert_eq!(captured(&book, "keyed").await, Ok("temp_2".to_owned()));
-    assert_eq!(book.end(&bundles, "", at(1)).await.unwrap().unwrap().id(), "b2");
-    assert_eq!(bundles.list().await.unwrap().len(), 1);
+    assert_eq!(book.end(&bundles, "", at(2)).await.unwrap().unwrap().id(), "b2");
+    assert_eq!(bundles.list().await.unwrap().len(), 2);
 }
 
 #[tokio::test]

@@ -5,7 +5,8 @@ use serde_json::json;
 use super::*;
 
 fn args(value: Value) -> Args {
-    value.as_object().unwrap().clone()
+    let Value::Object(args) = value else { panic!("{value} is no object") };
+    args
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl Drop for Place {
 /// What became of a try.
 enum Tried {
     /// It is over.
-    Ended(Turned),
+    Ended(Turned, Option<String>),
     /// It may not run.
     Refused(String),
     /// The session is not free.
@@ -95,17 +95,17 @@ impl Inner {
 
     async fn settle(&self, mut fire: Fire, version: u64, tried: Tried) -> Result<(), RecordError> {
         let at = (self.clock)();
-        let (outcome, summary, error) = match tried {
-            Tried::Ended(turned) => {
+        let (outcome, summary, bundle, error) = match tried {
+            Tried::Ended(turned, bundle) => {
                 let error = match &turned.outcome {
                     Outcome::Failed { error } => Some(error.to_string()),
                     Outcome::Exhausted { limit } => Some(limit.to_string()),
                     _ => None,
                 };
                 let summary = clip(&turned.text, self.limits.field.saturating_mul(10));
-                (outcome_name(&turned.outcome).to_owned(), summary, error)
+                (outcome_name(&turned.outcome).to_owned(), summary, bundle, error)
             }
-            Tried::Refused(reason) => ("refused".to_owned(), String::new(), Some(reason)),
+            Tried::Refused(reason) => ("refused".to_owned(), String::new(), None, Some(reason)),
             Tried::Unfree => {
                 // That is nobody's failure.
                 fire.tries = fire.tries.saturating_sub(1);
@@ -117,9 +117,9 @@ impl Inner {
                 fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version)).await?;
                 return self.went_wrong(&fire, at, problem).await;
             }
-            Tried::Failed(problem) => ("failed".to_owned(), String::new(), Some(problem)),
+            Tried::Failed(problem) => ("failed".to_owned(), String::new(), None, Some(problem)),
         };
-        fire.state = FireState::Ended { at, outcome, summary, error: error.clone() };
+        fire.state = FireState::Ended { at, outcome, summary, bundle, error: error.clone() };
         fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version)).await?;
         match error {
             Some(problem) => self.went_wrong(&fire, at, problem).await,
@@ -162,10 +162,20 @@ impl Inner {
                 Ok(Turned { outcome: Outcome::Completed, text, details: Vec::new() })
             }
             Ok(Heard::Unanswered) => session.go_on().await,
-            Ok(Heard::No) => session.say(said(trigger, fire)).await,
+            Ok(Heard::No) => {
+                if opens.autonomy.captures()
+                    && let Err(problem) = session.capturing(fire.about()).await
+                {
+                    return Tried::Failed(problem);
+                }
+                session.say(said(trigger, fire)).await
+            }
         };
         match turned {
-            Ok(turned) => Tried::Ended(turned),
+            Ok(turned) => {
+                let bundle = session.captured().await.map(|bundle| bundle.id().to_owned());
+                Tried::Ended(turned, bundle)
+            }
             Err(SayError::Busy | SayError::Waiting | SayError::Heard { .. }) => Tried::Unfree,
             Err(SayError::Failed { problem }) => Tried::Failed(problem),
         }

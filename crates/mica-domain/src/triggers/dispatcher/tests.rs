@@ -149,6 +149,7 @@ async fn a_time_fires_once_however_many_look() {
         at: now,
         outcome: "completed".to_owned(),
         summary: "ok 1".to_owned(),
+        bundle: None,
         error: None,
     };
     assert_eq!((fire.state, fire.tries), (ended, 1));
@@ -456,6 +457,9 @@ impl Conversation for Crowd {
     }
     async fn go_on(&self) -> Result<Turned, SayError> {
         Ok(completed("done"))
+    }
+    async fn capturing(&self, _: crate::capture::About) -> Result<(), String> {
+        Ok(())
     }
 }
 

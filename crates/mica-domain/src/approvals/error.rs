@@ -1,0 +1,41 @@
+//! Why an answer to a question does not count.
+
+use crate::records::RecordError;
+
+/// Why an answer to a question does not count. Nothing was decided then; the words are for whoever answered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ApprovalError {
+    /// Nothing like it is asked.
+    #[error("no question about the call {call} is open")]
+    Unknown {
+        /// The call.
+        call: String,
+    },
+    /// Whoever answered may not approve it.
+    #[error("{person} may not approve {tool}: {missing} is missing")]
+    NotAllowed {
+        /// Who.
+        person: String,
+        /// The tool.
+        tool: String,
+        /// What they would need.
+        missing: String,
+    },
+    /// The changes cannot be made.
+    #[error("{tool}: {}", problems.join("; "))]
+    Edits {
+        /// The tool.
+        tool: String,
+        /// What is wrong, all of it.
+        problems: Vec<String>,
+    },
+    /// What is kept beside the session could not be read or written.
+    #[error("the questions of the session could not be kept: {problem}")]
+    Side {
+        /// What the store said.
+        problem: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Records(#[from] RecordError),
+}
