@@ -106,10 +106,10 @@ impl Desk {
             .collect()
     }
 
-    /// What the triage agent is trusted with: it sorts by itself, and proposes everything else.
+    /// What the triage agent is trusted with: it tags and sets how urgent something is by itself, and proposes everything
+    /// else. A mail that has it close or give away a thread has it propose that.
     pub fn triage_autonomy() -> Autonomy {
-        use mica_domain::ApprovalMode::{Auto, Capture};
-        Autonomy::all(Capture).with(update_thread::NAME, Auto)
+        Autonomy::all(mica_domain::ApprovalMode::Capture)
     }
 
     /// What the nightly sweep is trusted with: nothing. All of it is proposed.
@@ -131,8 +131,12 @@ fn control() -> Vec<Arc<dyn Tool>> {
 }
 
 /// A capability with what is said of its tools.
-fn capability(page: Page, summary: &str, tools: Vec<Arc<dyn Tool>>) -> Capability {
-    let acts = Desk::acts();
+fn capability(station: &Station, page: Page, summary: &str, tools: Vec<Arc<dyn Tool>>) -> Capability {
+    let mut acts = Desk::acts();
+    if station.who.starts_with("agent:") {
+        // The last that is said of a tool counts.
+        acts.push(update_thread::act_of_agents());
+    }
     let names: Vec<String> = tools.iter().map(|tool| tool.spec().name.clone()).collect();
     let mut capability = Capability::new(page, summary, tools);
     for act in acts.into_iter().filter(|act| names.contains(&act.tool)) {
@@ -169,7 +173,7 @@ impl Domain for Desk {
             // Somebody from outside sees what the articles say, and nothing of the desk.
             reads.retain(|tool| tool.spec().name == search_articles::NAME);
             reads.push(get_article::tool(station));
-            return vec![capability(Page::Global, "looks things up in the help articles", reads)];
+            return vec![capability(station, Page::Global, "looks things up in the help articles", reads)];
         }
         let writes = vec![
             create_task::tool(station),
@@ -190,11 +194,11 @@ impl Domain for Desk {
             vec![set_agent_prompt::tool(station), run_eval_suite::tool(station), get_eval_run::tool(station)];
         let named = |name: &str| Exclude::Name(name.to_owned());
         let mut all = vec![
-            capability(Page::Global, "finds companies, contacts, tasks, articles and colleagues", reads),
-            capability(Page::Global, "makes tasks and records, changes records, and writes notes", writes),
-            capability(Page::Global, "offers answers to pick from", vec![suggest_replies::tool()]),
-            capability(Page::Global, "keeps a plan, and what is worth remembering in a conversation", control()),
-            capability(Page::named("inbox"), "reads, sorts and answers conversations", inbox)
+            capability(station, Page::Global, "finds companies, contacts, tasks, articles and colleagues", reads),
+            capability(station, Page::Global, "makes tasks and records, changes records, and writes notes", writes),
+            capability(station, Page::Global, "offers answers to pick from", vec![suggest_replies::tool()]),
+            capability(station, Page::Global, "keeps a plan, and what is worth remembering in a conversation", control()),
+            capability(station, Page::named("inbox"), "reads, sorts and answers conversations", inbox)
                 .filling_from(get_thread::NAME, "thread", "thread")
                 .filling_from(reply_to_thread::NAME, "thread", "thread")
                 .filling_from(update_thread::NAME, "thread", "thread")
@@ -215,9 +219,9 @@ impl Domain for Desk {
                         ],
                     )
                 }),
-            capability(Page::named("records"), "shows companies and contacts", Vec::new()),
-            capability(Page::named("tasks"), "shows tasks", Vec::new()),
-            capability(Page::named(kb::PAGE), "reads, edits and indexes help articles", kb)
+            capability(station, Page::named("records"), "shows companies and contacts", Vec::new()),
+            capability(station, Page::named("tasks"), "shows tasks", Vec::new()),
+            capability(station, Page::named(kb::PAGE), "reads, edits and indexes help articles", kb)
                 .filling_from(get_article::NAME, "article", "article")
                 .filling_from(edit_article::NAME, "article", "article")
                 .living(Arc::new(kb::Holding::new(station.clone())))
@@ -234,7 +238,7 @@ impl Domain for Desk {
                         ],
                     )
                 }),
-            capability(Page::named("agents"), "instructs the desk's agents and tries them", agents)
+            capability(station, Page::named("agents"), "instructs the desk's agents and tries them", agents)
                 .filling_from(set_agent_prompt::NAME, "agent", "agent")
                 .excluding([
                     named(create_task::NAME),

@@ -213,6 +213,14 @@ impl Office {
     /// # Errors
     /// [`OfficeError::Records`].
     pub async fn news(&self) -> Result<(), OfficeError> {
+        self.news_through(Arc::new(self.clone())).await
+    }
+
+    /// The same, with sessions that somebody else opens.
+    ///
+    /// # Errors
+    /// [`OfficeError::Records`].
+    pub async fn news_through(&self, opening: Arc<dyn Opening>) -> Result<(), OfficeError> {
         let kinds = TaskKinds::new(crate::jobs::kinds(&self.means.store));
         // Whoever calls this decides when: nothing is put off because it was looked at a moment ago.
         let limits = WatcherLimits {
@@ -223,7 +231,7 @@ impl Office {
         };
         let records: Arc<dyn Records> = Arc::new(self.means.store.clone());
         let clock = Arc::clone(&self.means.now);
-        let watcher = Watcher::new("desk", records, kinds, Arc::new(self.clone()), clock, limits);
+        let watcher = Watcher::new("desk", records, kinds, opening, clock, limits);
         Ok(watcher.tick((self.means.now)()).await?)
     }
 
@@ -301,7 +309,7 @@ impl Office {
             bundle: format!("{name}-{number}-{}-{seq}", at.as_second()),
             kind: why.to_owned(),
             subject: Some(Subject::new("thread", thread)),
-            base: Base::version(mark),
+            base: Base::version(mark.to_string()),
             by: Some(agent.to_owned()),
             session: Some(key.clone()),
         };
@@ -455,6 +463,6 @@ impl Activity for Watching {
     async fn of(&self, subject: &Subject) -> Result<Base, String> {
         let id = subject.id.clone();
         let mark = self.0.read(move |connection| activity::foreign_mark(connection, &id)).await;
-        mark.map(Base::version).map_err(|error| error.to_string())
+        mark.map(|mark| Base::version(mark.to_string())).map_err(|error| error.to_string())
     }
 }

@@ -69,8 +69,6 @@ pub struct Setup {
     pub given: Given,
     /// Tools besides those of the domain: what a runner brings along.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// What is put around the tools of every page, the innermost first.
-    pub around: Vec<Around>,
     /// Who watches background work that tools begin. Without it, the work is noted under the session's own id.
     pub watch: Option<Watch>,
     /// What tells the time.
@@ -79,6 +77,8 @@ pub struct Setup {
     pub limits: Limits,
     /// Others who have a say, behind the domain and before people are asked.
     pub hooks: Vec<Arc<dyn Hooks>>,
+    /// What is put around the tools of every page, the innermost first.
+    pub around: Vec<Around>,
     /// Others who are told. They hear of the end of a run when the domain is done with it.
     pub listeners: Vec<Arc<dyn Listener>>,
     /// Where long results go; they stay in the conversation when absent.
@@ -102,11 +102,11 @@ impl Setup {
             records: Arc::new(InMemory::default()),
             given: Given::default(),
             tools: Vec::new(),
-            around: Vec::new(),
             watch: None,
             clock,
             limits: Limits::default(),
             hooks: Vec::new(),
+            around: Vec::new(),
             listeners: Vec::new(),
             spill: None,
         }

@@ -59,6 +59,14 @@ pub(crate) fn act() -> Act {
         .amending("remove_tags")
 }
 
+/// The same for the desk's agents: to tag something and to say how urgent it is needs nobody.
+pub(crate) fn act_of_agents() -> Act {
+    act().asking_when(|args| {
+        let sorts = |name: &str| matches!(name, "thread" | "priority" | "add_tags" | "remove_tags");
+        Ok(args.iter().any(|(name, value)| !sorts(name) && !value.is_null()))
+    })
+}
+
 fn changes(station: &Station, connection: &Connection, input: Input) -> Result<(String, Change)> {
     let id = meant(input.thread.as_deref())?;
     let lower =
