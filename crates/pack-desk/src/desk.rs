@@ -134,7 +134,7 @@ fn control() -> Vec<Arc<dyn Tool>> {
 fn capability(station: &Station, page: Page, summary: &str, tools: Vec<Arc<dyn Tool>>) -> Capability {
     let mut acts = Desk::acts();
     if station.who.starts_with("agent:") {
-        // The last that is said of a tool counts.
+        acts.retain(|act| act.tool != update_thread::NAME);
         acts.push(update_thread::act_of_agents());
     }
     let names: Vec<String> = tools.iter().map(|tool| tool.spec().name.clone()).collect();
