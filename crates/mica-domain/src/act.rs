@@ -56,6 +56,9 @@ pub struct Act {
     pub digest: Option<Digesting>,
     /// The kind of card that shows the question about a call, when the general one does not do.
     pub card: Option<String>,
+    /// The argument that names what a call changes, and its kind of reference: while that is being edited and not saved, the
+    /// call is refused.
+    pub saved: Option<(String, String)>,
     /// It asks a person something. Where nobody is there, it is not there either.
     pub questions: bool,
     /// Arguments that whoever approves may change. Others are shown, and stay as they are.
@@ -72,6 +75,7 @@ impl Act {
             needs: None,
             digest: None,
             card: None,
+            saved: None,
             questions: false,
             amendable: Vec::new(),
         }
@@ -112,6 +116,14 @@ impl Act {
     #[must_use]
     pub fn shown_as(mut self, card: impl Into<String>) -> Self {
         self.card = Some(card.into());
+        self
+    }
+
+    /// A call changes what an argument names, a reference of this kind: it is refused while that is being edited and not
+    /// saved, because one of the two would be lost.
+    #[must_use]
+    pub fn saving_first(mut self, argument: impl Into<String>, kind: impl Into<String>) -> Self {
+        self.saved = Some((argument.into(), kind.into()));
         self
     }
 

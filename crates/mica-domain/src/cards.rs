@@ -40,6 +40,8 @@ use mica_ai::{Assistant, Block};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::capture;
+use crate::copilot::Now;
 use crate::side::Side;
 use table::{Change, Table};
 
@@ -48,12 +50,6 @@ const SNAPSHOTS: &str = "cards";
 
 /// The same: what models see of messages.
 const VIEWS: &str = "cards.view";
-
-/// The key in the details of a result that says that nothing was done: it is what a call would come to.
-pub const CAPTURED: &str = "captured";
-
-/// Tells the time.
-type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Why the cards of a session cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -279,9 +275,5 @@ impl Cards {
 
 /// Whether what a tool gave is there, or is what a call would come to.
 pub(crate) fn standing(output: &ToolOutput) -> Standing {
-    let mark = output.details.as_ref().and_then(|details| details.get(CAPTURED));
-    match mark {
-        None | Some(Value::Null | Value::Bool(false)) => Standing::Seen,
-        Some(_) => Standing::Provisional,
-    }
+    if capture::is_captured(output.details.as_ref()) { Standing::Provisional } else { Standing::Seen }
 }

@@ -179,8 +179,7 @@ impl Copilot {
         });
 
         let kinds = TaskKinds::new(domain.domain().task_kinds());
-        let watch = setup.watch.or_else(|| keeper.as_ref().map(|keeper| Watch::of(&keeper.session())));
-        let tasks = watch.filter(|_| kinds.names().next().is_some()).map(|watch| {
+        let tasks = setup.watch.filter(|_| kinds.names().next().is_some()).map(|watch| {
             TaskHooks::new(
                 watch.session,
                 Arc::clone(&setup.records),

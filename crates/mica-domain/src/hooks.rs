@@ -290,6 +290,20 @@ impl DomainHooks {
         self.withheld(&parts, page.as_deref(), spec)
     }
 
+    /// Why what a call would change must be saved first.
+    fn unsaved(&self, gated: &Gated<'_>) -> Option<String> {
+        let (parts, state) = (self.parts(), self.snapshot());
+        let act = act_of(&parts.capabilities, state.page.as_deref(), &gated.spec.name)?;
+        let (argument, kind) = act.saved.as_ref()?;
+        let id = gated.args.get(argument)?.as_str()?;
+        state.refs.is_dirty(kind, id).then(|| {
+            format!(
+                "The user has changes of {kind} {id} on the screen that are not saved. Nothing was done. Ask them to save or \
+                 discard these first."
+            )
+        })
+    }
+
     /// Fills in what the model left out and the domain knows.
     fn fill(&self, gated: &mut Gated<'_>) {
         let (parts, state) = (self.parts(), self.snapshot());
@@ -339,7 +353,10 @@ impl Hooks for DomainHooks {
             return Verdict::Deny { reason, rule: None };
         }
         self.fill(gated);
-        Verdict::Pass
+        match self.unsaved(gated) {
+            Some(reason) => Verdict::Deny { reason, rule: None },
+            None => Verdict::Pass,
+        }
     }
 
     async fn record(&self, record: Record<'_>) -> Result<(), String> {

@@ -6,6 +6,8 @@
 //! Kinds are the domain's data ([`RefKinds`]). Of a kind several of which are usually in sight, such as records of a list,
 //! only a mention is filled in: the wrong one is worse than a question.
 
+pub(crate) mod here;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -25,7 +25,7 @@ pub use opening::{
     Conversation, Extras, Heard, OpenError, Opening, Opens, Origin, Past, Said, SayError, Turned,
     outcome_name,
 };
-pub use sessions::{Background, Making, OpenSessions};
+pub use sessions::{Making, OpenSessions};
 pub use step::{StepEnd, StepError, WorkflowStep, run_step};
 pub use suggest::{SuggestError, Suggested, Suggestion, suggest};
 pub use thread::{Attended, By, Reply, Thread, ThreadAgent, ThreadError, ThreadMessage, ThreadSetup};

@@ -28,9 +28,9 @@ pub use variables::{Subject, Variables};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::copilot::Now;
 use crate::side::Side;
 use slice::{Change, Slice};
 
@@ -39,9 +39,6 @@ const KIND: &str = "store";
 
 /// Names of what there is that are listed when something is missing.
 const LISTED: usize = 20;
-
-/// Tells the time.
-type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// What the product gives to the store of a session. All of it may be left out.
 #[derive(Clone, Default)]
@@ -159,20 +156,19 @@ impl Store {
 
     /// References to all there is, in order.
     pub fn list(&self) -> Vec<String> {
-        let slice = self.slice();
-        let mut all: Vec<String> = match &self.inner.given.variables {
-            Some(variables) => variables.names().into_iter().map(|name| format!("var:{name}")).collect(),
-            None => slice.names().map(|name| format!("var:{name}")).collect(),
+        // The product's own are asked without holding anything.
+        let own = self.inner.given.variables.as_ref().map(|variables| variables.names());
+        let mut all: Vec<String> = {
+            let slice = self.slice();
+            let names = own.unwrap_or_else(|| slice.names().map(str::to_owned).collect());
+            let tools = slice.tools().into_iter().map(|(tool, count)| match count {
+                1 => format!("tool:{tool}"),
+                count => format!("tool:{tool}[] ({count})"),
+            });
+            names.into_iter().map(|name| format!("var:{name}")).chain(tools).collect()
         };
-        all.extend(slice.tools().into_iter().map(|(tool, count)| match count {
-            1 => format!("tool:{tool}"),
-            count => format!("tool:{tool}[] ({count})"),
-        }));
-        for sys in Sys::ALL {
-            if self.sys(sys).is_some() {
-                all.push(format!("sys:{}", sys.name()));
-            }
-        }
+        let known = Sys::ALL.into_iter().filter(|sys| self.sys(*sys).is_some());
+        all.extend(known.map(|sys| format!("sys:{}", sys.name())));
         all.extend(self.inner.given.subject.iter().flat_map(|subject| subject.fields()));
         all
     }

@@ -204,13 +204,10 @@ async fn a_conversation_without_a_client() {
     let again = session.say(said).await;
     assert!(matches!(again, Err(SayError::Heard { source_name }) if source_name == "m3"));
     let turned = session.go_on().await.unwrap();
-    assert_eq!(
-        turned.text, "It works again. [look]",
-        "what the tools came to is remembered across the crash"
-    );
-    assert_eq!(lines(&model.requests()[0]).len(), 5, "nothing was added");
+    assert_eq!(turned.text, "It works again.");
+    let sent = lines(&model.requests()[0]);
+    assert_eq!(sent[4], "look: seen", "nothing is done again");
+    assert!(sent[5].starts_with("user: [Note from the system, not from a person"), "{sent:?}");
     let answered = Heard::Answered { text: "It works again.".to_owned() };
     assert_eq!(session.heard("m3").await.unwrap(), answered);
-    assert_eq!(session.go_on().await.unwrap().text, "", "there is nothing to go on from");
-    assert_eq!(model.requests().len(), 1);
 }

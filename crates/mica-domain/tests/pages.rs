@@ -8,14 +8,12 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use mica_agent::{Decision, Decisions, Event, EventKind, Listener};
-use mica_ai::auth::NoCredential;
-use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
-use mica_ai::{Dialect, Model, Remote};
+use mica_ai::Dialect;
 use mica_domain::{Copilot, Profile, Ref, Rights, Said, Setup, Surroundings};
-use mica_testkit::{Scenario, ScriptedModel, ScriptedTransport, Turn, When, cache, prefix};
+use mica_testkit::{Scenario, ScriptedModel, ScriptedTransport, Turn, When, prefix};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{Desk, Office, lines, noon, says, says_on};
+use support::{Desk, lines, noon, remote, says, says_on};
 
 /// The changes of the window that were told, and in which order.
 #[derive(Default)]
@@ -38,17 +36,6 @@ fn looking() -> Scenario {
         .turn(Turn::new().text("Seen.").when(when(1)))
 }
 
-fn remote(dialect: Dialect, transport: &ScriptedTransport) -> Setup {
-    let mut settings = EndpointSettings::new(HostKind::Foundry);
-    settings.resource = Some("scripted".into());
-    settings.auth = Some(AuthSettings::None {});
-    let (endpoint, _) = settings.resolve(&|_| None).unwrap();
-    let provider =
-        Remote::new(Arc::new(endpoint), dialect, Arc::new(NoCredential), Arc::new(transport.clone()));
-    let model = Model { cache: cache::usual(dialect), ..Model::assumed("m", dialect) };
-    Setup::new(Arc::new(Office::default()), Arc::new(provider), Arc::new(model), Arc::new(noon))
-}
-
 /// What comes before the conversation in a request: tools and system prompt, as bytes.
 fn before(dialect: Dialect, body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap();
@@ -69,28 +56,40 @@ const PAGES: [Option<&str>; 4] = [None, Some("ticket"), Some("list"), Some("unkn
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// Promise 4 with pages: within an epoch each request is a byte prefix of the next, the same page gives the same bytes
-    /// again, and each change is told with its reason, and nothing else is.
+    /// Promise 4 with pages: within an epoch each request is a byte prefix of the next, also when the process ended in
+    /// between; the same page gives the same bytes again, and each change is told with its reason, and nothing else is.
     #[test]
-    fn promise_4_within_an_epoch_the_window_only_grows(pages in prop::collection::vec(0..PAGES.len(), 1..7)) {
+    fn promise_4_within_an_epoch_the_window_only_grows(
+        steps in prop::collection::vec((0..PAGES.len(), prop::bool::weighted(0.3)), 1..7)
+    ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         for dialect in Dialect::ALL {
-            runtime.block_on(walk(dialect, &pages));
+            runtime.block_on(walk(dialect, &steps));
         }
     }
 }
 
-async fn walk(dialect: Dialect, pages: &[usize]) {
+/// Says something on each page; before some of them the process ends and the session is opened again.
+async fn walk(dialect: Dialect, steps: &[(usize, bool)]) {
     let transport = ScriptedTransport::new(looking());
     let told = Arc::new(Told::default());
-    let mut setup = remote(dialect, &transport);
-    setup.listeners.push(Arc::clone(&told) as Arc<dyn Listener>);
-    let copilot = Copilot::open(setup).await.unwrap();
-    for page in pages {
+    let mut desk = Desk::default();
+    let mut copilot: Option<Copilot> = None;
+    let pages: Vec<usize> = steps.iter().map(|(page, _)| *page).collect();
+    for (page, restarts) in steps {
+        if copilot.is_none() || *restarts {
+            drop(copilot.take());
+            let mut setup = remote(dialect, &transport);
+            setup.listeners.push(Arc::clone(&told) as Arc<dyn Listener>);
+            let opened = Copilot::open(setup.in_session(desk.session())).await.unwrap();
+            desk.path = opened.path();
+            copilot = Some(opened);
+        }
         let surroundings = Surroundings { page: PAGES[*page].map(str::to_owned), ..Surroundings::default() };
         let said = Said { surroundings: Some(surroundings), ..says("Look around.") };
-        assert_eq!(copilot.say(said).await.unwrap().text, "Seen. [look]");
+        assert_eq!(copilot.as_ref().unwrap().say(said).await.unwrap().text, "Seen. [look]");
     }
+    let (copilot, pages) = (copilot.unwrap(), pages.as_slice());
     let bodies: Vec<_> = transport.script().captured().into_iter().map(|captured| captured.body).collect();
     assert_eq!(bodies.len(), 2 * pages.len());
     let mut first_on: [Option<String>; PAGES.len()] = Default::default();
@@ -201,7 +200,10 @@ async fn references_are_told_filled_in_and_not_guessed() {
     assert_eq!(done.as_deref(), Some("noted T-2: x"), "a mention goes before the page");
     assert!(told.contains("- ticket T-2: mentioned by the user; one other is in sight"), "{told}");
     let (done, _) = noted(&[mentioned], json!({ "ticket": "T-9", "text": "x" })).await;
-    assert_eq!(done.as_deref(), Some("noted T-9: x"), "what the model says stays");
+    assert_eq!(done.as_deref(), Some("noted T-9: x (not T-2)"), "what the model says stays");
+    let (done, told) = noted(&[open.clone().dirty()], json!({ "text": "x" })).await;
+    assert_eq!(done, None, "what is being edited and not saved is not changed");
+    assert!(told.contains("with changes that are not saved"), "{told}");
     let (done, _) = noted(&[Ref::open("record", "R-1")], json!({ "text": "x" })).await;
     assert_eq!(done, None, "of another kind: nothing is filled in, and the schema says what is missing");
     let (_, told) = noted(&[], json!({ "ticket": "T-1" })).await;

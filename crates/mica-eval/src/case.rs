@@ -158,22 +158,21 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A value as text, with the keys of objects in order: the same however it was written.
-pub(crate) fn canonical(value: &Value) -> String {
+/// A value with the keys of objects in order: the same however it was written.
+pub(crate) fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let sorted: std::collections::BTreeMap<&String, &Value> = members.iter().collect();
-            let members: Vec<String> = sorted
-                .into_iter()
-                .map(|(key, value)| format!("{}:{}", Value::String(key.clone()), canonical(value)))
-                .collect();
-            format!("{{{}}}", members.join(","))
+            let members: std::collections::BTreeMap<&String, &Value> = members.iter().collect();
+            members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
         }
-        Value::Array(members) => {
-            format!("[{}]", members.iter().map(canonical).collect::<Vec<_>>().join(","))
-        }
-        other => other.to_string(),
+        Value::Array(members) => members.iter().map(sorted).collect(),
+        other => other.clone(),
     }
+}
+
+/// That as text.
+pub(crate) fn canonical(value: &Value) -> String {
+    sorted(value).to_string()
 }
 
 /// A time that passes, as it is written: `90s`, `2h 30m`, `3d`.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use mica_testkit::prefix::grows_at_the_end;
 use serde_json::{Value, json};
 
-use crate::case::{CalledLike, Expect, Holds, Matching, TurnPart, UsageBounds, equal, finds, includes};
+use crate::case::{
+    CalledLike, Expect, Holds, Matching, TurnPart, UsageBounds, canonical, equal, finds, includes,
+};
 use crate::played::Asked;
 use crate::product::{Called, Came};
 use crate::report::Check;
@@ -257,7 +259,7 @@ fn is_like(like: &CalledLike, call: &Called) -> bool {
 
 fn likes(likes: &[CalledLike]) -> String {
     let one = |like: &CalledLike| {
-        let mut text = format!("{} {}", like.tool, Value::Object(like.args.clone()));
+        let mut text = format!("{} {}", like.tool, canonical(&Value::Object(like.args.clone())));
         for (key, pattern) in &like.matches {
             text.push_str(&format!(" with {key} like /{pattern}/"));
         }
@@ -267,7 +269,7 @@ fn likes(likes: &[CalledLike]) -> String {
 }
 
 fn listed(calls: &[Called]) -> String {
-    calls.iter().map(|call| format!("{} {}", call.tool, call.args)).collect::<Vec<_>>().join("\n")
+    calls.iter().map(|call| format!("{} {}", call.tool, canonical(&call.args))).collect::<Vec<_>>().join("\n")
 }
 
 fn cards(came: &Came) -> String {

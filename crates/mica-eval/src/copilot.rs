@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mica_agent::{Decision, Decisions, Listener, Tool, ToolSet};
+use mica_domain::cards::Segment;
 use mica_domain::refs::Ref;
 use mica_domain::runners::Turned;
+use mica_domain::store::StoreError;
 use mica_domain::{Copilot, CopilotError, Domain, Setup, Surroundings};
 use mica_session::{Access, Sessions};
 use serde_json::{Map, Value, json};
@@ -56,7 +58,8 @@ pub trait World: Send {
         Err(StageError::unknown("event", name, []))
     }
 
-    /// Looks at something, after `page`, `waiting` and what is `kept` and in the `run`, which every domain has.
+    /// Looks at something. `page`, `refs`, `waiting`, `variable:NAME`, `kept:NAME` and `run:NAME` are looked at before:
+    /// every domain has them.
     ///
     /// # Errors
     /// [`StageError::unknown`].
@@ -65,14 +68,13 @@ pub trait World: Send {
         Err(StageError::unknown(
             "thing to look at",
             what,
-            ["page", "waiting", "kept:NAME", "run:NAME", "refs"],
+            ["page", "refs", "waiting", "variable:NAME", "kept:NAME", "run:NAME"],
         ))
     }
 
     /// The cards of the last answer.
     async fn cards(&mut self, here: &Here) -> Vec<CardSeen> {
-        let _ = here;
-        Vec::new()
+        here.cards().await
     }
 
     /// Time has passed.
@@ -96,6 +98,20 @@ pub struct Here {
 }
 
 impl Here {
+    /// The cards that people see in the last answer.
+    pub async fn cards(&self) -> Vec<CardSeen> {
+        let shown = self.copilot.shown().await.unwrap_or_default();
+        let segments = shown.last().map_or(&[][..], |answer| &answer.shown.segments);
+        let cards = segments.iter().filter_map(|segment| match segment {
+            Segment::Card { card, .. } => Some(CardSeen {
+                kind: card.kind.clone(),
+                ids: card.items.iter().map(|item| item.id.clone()).collect(),
+            }),
+            Segment::Text { .. } => None,
+        });
+        cards.collect()
+    }
+
     /// What came of a run that began at a place in the journal: for worlds that begin runs themselves.
     pub fn came(&self, mark: Mark, turned: &Turned) -> Came {
         let mut came = Came::of(&turned.outcome, self.journal.since(mark));
@@ -227,6 +243,11 @@ impl<W: World + Sync> Stage for CopilotStage<W> {
         match what.split_once(':') {
             Some(("kept", name)) => Ok(held(&state.kept, name)),
             Some(("run", name)) => Ok(held(&state.run, name)),
+            Some(("variable", name)) => match here.copilot.store().look(&format!("var:{name}")) {
+                Ok(value) => Ok(value),
+                Err(StoreError::Missing { .. }) => Ok(Value::Null),
+                Err(error) => Err(failed(error)),
+            },
             _ => match what {
                 "page" => Ok(json!(state.page)),
                 "refs" => Ok(state.refs.iter().map(|one| format!("{}:{}", one.kind, one.id)).collect()),

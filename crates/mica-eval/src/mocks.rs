@@ -98,7 +98,7 @@ impl Inner {
             Unmatched::Run => Chosen::Run,
             Unmatched::Reads if access == Access::Read => Chosen::Run,
             Unmatched::Reads | Unmatched::Fail => {
-                state.missed.push(format!("{tool} {value}"));
+                state.missed.push(format!("{tool} {}", crate::case::canonical(&value)));
                 Chosen::Missed
             }
         }

@@ -62,6 +62,9 @@ impl Tape {
     }
 }
 
+/// Who answers, what is known of them, and what is recorded or played.
+type Taped = (Arc<dyn Provider>, Arc<Model>, Tape);
+
 /// How models are made.
 pub(crate) struct Making<'a> {
     pub(crate) live: Option<&'a Arc<dyn Live>>,
@@ -110,7 +113,7 @@ impl Making<'_> {
     /// The judge of a case.
     pub(crate) fn judge(&self, case: &Case) -> Result<(Judge, Tape), String> {
         let part = &case.file.judge;
-        let (provider, model, tape): (Arc<dyn Provider>, _, _) = match &part.cassette {
+        let (provider, model, tape): Taped = match &part.cassette {
             Some(file) => self.tape(&case.beside().join(file), part.model.as_deref(), false)?,
             None if !part.turn.is_empty() => {
                 let scenario = TurnPart::scenario(&format!("{} judge", case.name), part.turn.iter());
@@ -131,12 +134,7 @@ impl Making<'_> {
         }
     }
 
-    fn tape(
-        &self,
-        path: &Path,
-        name: Option<&str>,
-        timings: bool,
-    ) -> Result<(Arc<dyn Provider>, Arc<Model>, Tape), String> {
+    fn tape(&self, path: &Path, name: Option<&str>, timings: bool) -> Result<Taped, String> {
         let folder = self.folder.display().to_string();
         if self.record {
             let LiveModel { provider, model, secrets } = self.live(name)?;

@@ -149,7 +149,7 @@ fn sides(expected: &str, found: &str) -> String {
     }
     let side = |word: &str, text: &str| match text.lines().count() {
         0 => format!("        {word} nothing\n"),
-        1 => format!("        {word} {text}\n"),
+        1 => format!("        {word} {}\n", text.trim_end()),
         _ => format!("        {word}\n{}\n", indented(&shortened(text), "          ")),
     };
     format!("{}{}", side("expected:", expected), side("found:   ", found))

@@ -19,7 +19,7 @@ macro_rules! examples {
 
 /// The pages for those who use mica.
 const PAGES: &[(&str, &str)] = pages! {
-    "check" "cli" "connectors" "context" "data-mapper" "editors" "endpoints" "extensions" "hooks" "knowledge" "mcp"
+    "check" "cli" "connectors" "context" "data-mapper" "editors" "endpoints" "evals" "extensions" "hooks" "knowledge" "mcp"
     "mcp-server" "memory" "mi" "models" "modes-and-limits" "new" "rpc" "runtime" "sandbox" "sessions" "shell" "skills"
     "subagents" "tools" "undo" "web"
 };

@@ -5,7 +5,7 @@
 //! all of its questions are answered, so people can answer one after the other.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -13,7 +13,7 @@ use mica_agent::event::WindowChange;
 use mica_agent::hooks::{Gated, Point, Record, Step};
 use mica_agent::{
     Answer, Args, Ask, Context, Decision, Decisions, Event, EventKind, Hooks, Limit, Listener, RunError,
-    ToolSpec, Verdict,
+    RunId, ToolSpec, Verdict,
 };
 use mica_ai::Message;
 use mica_ai::id::CallId;
@@ -107,6 +107,7 @@ enum Change {
 }
 
 /// A question, as it is kept.
+#[derive(Clone)]
 struct Question {
     card: ApprovalCard,
     schema: Value,
@@ -114,7 +115,7 @@ struct Question {
     needs: Option<String>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Read {
     questions: Vec<Question>,
     /// Questions of this run.
@@ -122,6 +123,21 @@ struct Read {
 }
 
 impl Read {
+    fn apply(&mut self, change: Change) {
+        match change {
+            Change::Begun => self.asked = 0,
+            Change::Asked { card, schema, amendable, needs } => {
+                self.asked += 1;
+                self.questions.push(Question { card: *card, schema, amendable, needs });
+            }
+            Change::Settled { card, state } => {
+                if let Some(question) = self.questions.iter_mut().find(|question| question.card.id == card) {
+                    question.card.state = state;
+                }
+            }
+        }
+    }
+
     /// The newest question about a call.
     fn newest(&self, call: &CallId) -> Option<&Question> {
         self.questions.iter().rev().find(|question| question.card.call == *call)
@@ -144,10 +160,12 @@ pub struct Register {
     specs: Mutex<BTreeMap<String, ToolSpec>>,
     /// One change at a time.
     turn: tokio::sync::Mutex<()>,
+    /// What is kept beside the session, once it was read: every result of a call looks into it.
+    read: Mutex<Option<Arc<Read>>>,
 }
 
 impl Register {
-    /// The questions of a session, kept beside it; what is decided is kept in the records.
+    /// The questions of a session, kept beside it; what is decided is kept in the records under the name of the session.
     pub fn new(
         session: impl Into<String>,
         side: Arc<dyn Side>,
@@ -156,8 +174,18 @@ impl Register {
         terms: Terms,
         clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     ) -> Self {
-        let (specs, turn) = (Mutex::default(), tokio::sync::Mutex::default());
-        Self { session: session.into(), side, records, judge, terms, clock, specs, turn }
+        let mut session = session.into();
+        if session.is_empty() {
+            // One that nobody named must not share its decisions with another.
+            session = RunId::fresh().to_string();
+        }
+        let (specs, turn, read) = (Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
+        Self { session, side, records, judge, terms, clock, specs, turn, read }
+    }
+
+    /// Looks at what is kept beside the session again: call it when the session went to another branch.
+    pub fn reload(&self) {
+        *self.cache() = None;
     }
 
     /// All questions of the session, the oldest first, as they stand. One whose time is over is shown as expired, also
@@ -167,7 +195,7 @@ impl Register {
     /// [`ApprovalError::Side`]
     pub fn cards(&self) -> Result<Vec<ApprovalCard>, ApprovalError> {
         let now = (self.clock)();
-        let cards = self.read()?.questions.into_iter().map(|question| {
+        let cards = self.read()?.questions.clone().into_iter().map(|question| {
             let mut card = question.card;
             if card.state == CardState::Pending && card.is_over(now) {
                 card.state = CardState::Expired;
@@ -339,7 +367,7 @@ impl Register {
             }
             Err(error) => return Err(error.into()),
         };
-        self.keep(&Change::Settled { card: card.id.clone(), state }).await?;
+        self.keep(Change::Settled { card: card.id.clone(), state }).await?;
         Ok(was)
     }
 
@@ -354,7 +382,7 @@ impl Register {
                     continue;
                 }
                 let card = open.card.id.clone();
-                self.keep(&Change::Settled { card, state: CardState::Superseded }).await?;
+                self.keep(Change::Settled { card, state: CardState::Superseded }).await?;
             }
             number += 1;
             let act = self.judge.act(&ask.call.name);
@@ -368,7 +396,7 @@ impl Register {
                 amendable: act.map(|act| act.amendable.clone()).unwrap_or_default(),
                 needs: act.and_then(|act| act.needs.clone()),
             };
-            self.keep(&change).await?;
+            self.keep(change).await?;
         }
         Ok(())
     }
@@ -379,7 +407,7 @@ impl Register {
         match self.read()?.pending(call) {
             Some(open) => {
                 let card = open.card.id.clone();
-                self.keep(&Change::Settled { card, state: CardState::Superseded }).await
+                self.keep(Change::Settled { card, state: CardState::Superseded }).await
             }
             None => Ok(()),
         }
@@ -394,32 +422,32 @@ impl Register {
         }
     }
 
-    fn read(&self) -> Result<Read, ApprovalError> {
+    fn read(&self) -> Result<Arc<Read>, ApprovalError> {
+        if let Some(read) = &*self.cache() {
+            return Ok(Arc::clone(read));
+        }
         let problem = |problem: String| ApprovalError::Side { problem };
         let mut read = Read::default();
         for change in self.side.all(SIDE).map_err(problem)? {
-            match serde_json::from_value(change).map_err(|error| problem(error.to_string()))? {
-                Change::Begun => read.asked = 0,
-                Change::Asked { card, schema, amendable, needs } => {
-                    read.asked += 1;
-                    read.questions.push(Question { card: *card, schema, amendable, needs });
-                }
-                Change::Settled { card, state } => {
-                    if let Some(question) =
-                        read.questions.iter_mut().find(|question| question.card.id == card)
-                    {
-                        question.card.state = state;
-                    }
-                }
-            }
+            read.apply(serde_json::from_value(change).map_err(|error| problem(error.to_string()))?);
         }
+        let read = Arc::new(read);
+        *self.cache() = Some(Arc::clone(&read));
         Ok(read)
     }
 
-    async fn keep(&self, change: &Change) -> Result<(), ApprovalError> {
+    async fn keep(&self, change: Change) -> Result<(), ApprovalError> {
         let problem = |problem: String| ApprovalError::Side { problem };
-        let change = serde_json::to_value(change).map_err(|error| problem(error.to_string()))?;
-        self.side.append(SIDE, change).await.map_err(problem)
+        let value = serde_json::to_value(&change).map_err(|error| problem(error.to_string()))?;
+        self.side.append(SIDE, value).await.map_err(problem)?;
+        if let Some(read) = &mut *self.cache() {
+            Arc::make_mut(read).apply(change);
+        }
+        Ok(())
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Option<Arc<Read>>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -445,7 +473,7 @@ impl Hooks for Register {
         // The first turn of a run: one that goes on after an answer has had it before.
         if cx.tally.turns <= 1 {
             if asked > 0 {
-                self.keep(&Change::Begun).await.map_err(broke)?;
+                self.keep(Change::Begun).await.map_err(broke)?;
             }
             return Ok((Step::Go, Vec::new()));
         }

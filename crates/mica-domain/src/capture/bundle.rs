@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::action::{Action, Status};
 use crate::approvals::Trace;
@@ -50,11 +51,19 @@ impl Base {
         Self { version: None, at: Some(at) }
     }
 
-    /// Whether something happened between this and `now`. A version that differs, or a later change; where neither can be
-    /// compared, nothing is known to have happened.
+    /// Whether something may have happened between this and `now`: the version differs, or it changed later. Where one says
+    /// the version and the other the time they cannot be compared, and it may have. A product that says nothing knows of
+    /// nothing.
     pub fn is_outdated_by(&self, now: &Base) -> bool {
-        let version = self.version.is_some() && now.version.is_some() && self.version != now.version;
-        version || matches!((self.at, now.at), (Some(then), Some(now)) if now > then)
+        if *now == Self::default() {
+            return false;
+        }
+        let version = self.version.as_ref().zip(now.version.as_ref()).map(|(then, now)| then != now);
+        let time = self.at.zip(now.at).map(|(then, now)| now > then);
+        match (version, time) {
+            (None, None) => true,
+            (version, time) => version == Some(true) || time == Some(true),
+        }
     }
 }
 
@@ -69,7 +78,8 @@ pub struct About {
     /// What it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<Subject>,
-    /// How the subject stood when the run began.
+    /// How the subject stood when the run began. Left out, it counts from the end of the run: for runs that change the
+    /// subject themselves.
     pub base: Base,
     /// Who proposes: an agent, a trigger.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,6 +120,14 @@ impl Bundle {
     /// An action.
     pub fn action(&self, id: &str) -> Option<&Action> {
         self.actions.iter().find(|action| action.id == id)
+    }
+
+    /// What the ids of its actions turned out to be: for whoever showed them before.
+    pub fn became(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.actions.iter().filter_map(|action| match &action.status {
+            Status::Done { made: Some(made), .. } => Some((action.id.as_str(), made)),
+            _ => None,
+        })
     }
 
     /// Whether actions that were picked are still to be done.

@@ -85,7 +85,10 @@ impl Bundles {
     ///
     /// # Errors
     /// [`CaptureError`]
-    pub async fn add(&self, bundle: Bundle) -> Result<Bundle, CaptureError> {
+    pub async fn add(&self, mut bundle: Bundle) -> Result<Bundle, CaptureError> {
+        if bundle.about.base == Base::default() {
+            bundle.about.base = self.standing(&bundle).await?.unwrap_or_else(|| Base::at(bundle.made));
+        }
         match self.records.put(KIND, bundle.id(), &written(&bundle)?, None).await {
             Ok(_) | Err(RecordError::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),

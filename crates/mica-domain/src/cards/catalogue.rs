@@ -26,6 +26,12 @@ impl Kinds {
 
     /// What the model is told, as a section of the prompt. `None` when there is nothing to show.
     pub fn section(&self, tools: &ToolNames) -> Option<Piece> {
+        let (id, words) = ("cards".to_owned(), Words::Own);
+        Some(Piece { id, tier: Tier::Static, text: self.catalogue(tools)?, words })
+    }
+
+    /// The same, as text.
+    pub fn catalogue(&self, tools: &ToolNames) -> Option<String> {
         let cards: Vec<&Kind> = self.offered(tools).collect();
         let things: Vec<&str> = self.linked(tools).map(|thing| thing.name.as_str()).collect();
         if cards.is_empty() && things.is_empty() {
@@ -50,8 +56,7 @@ impl Kinds {
                 one_of(&things)
             ));
         }
-        let (id, words) = ("cards".to_owned(), Words::Own);
-        Some(Piece { id, tier: Tier::Static, text, words })
+        Some(text)
     }
 }
 

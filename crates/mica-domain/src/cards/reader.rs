@@ -3,6 +3,9 @@
 //! Promises: the pieces, put together as they were written, are the answer, letter for letter; they are the same however
 //! the answer was cut on its way; of a fence or a link that is not whole yet nothing is given out. What is no card stays
 //! text: code, fences of other kinds, fences whose content is not what their kind has.
+//!
+//! Models imitate what they see of themselves. So the lines that they see of an older card are a card, too, when they write
+//! them instead of a fence.
 
 use std::sync::Arc;
 
@@ -10,12 +13,16 @@ use serde_json::Value;
 
 use super::kind::{PREFIX, Payload, Ready, SCHEME, follows};
 use super::probe::id_of;
+use super::view::SHOWN;
 
 /// Bytes of a fence at most. A longer one is text: it would be held back for too long.
 const LONGEST_FENCE: usize = 64 << 10;
 
 /// Characters of a link at most, and bytes of a line that opens or closes a fence.
 const LONGEST_LINE: usize = 600;
+
+/// Lines of an imitated card at most.
+const MOST_LINES: usize = 200;
 
 /// Bytes before the mark of a fence at most.
 const LONGEST_INDENT: usize = 100;
@@ -106,6 +113,8 @@ enum State {
     CodeLine(Mark),
     /// In a card: all of it is held.
     Card { fence: Mark, kind: String, opening: usize },
+    /// In the lines that a model sees of a card, written by a model: all of it is held, and whole until `lines`.
+    Echo { kind: String, count: usize, ids: Vec<String>, lines: usize },
 }
 
 /// What a block of code is between.
@@ -152,6 +161,9 @@ enum Begin {
 }
 
 fn begin(begun: &str) -> Begin {
+    if begun.starts_with(SHOWN) || (SHOWN.starts_with(begun) && !begun.is_empty()) {
+        return if begun.len() <= LONGEST_LINE { Begin::Open } else { Begin::Words };
+    }
     let line = begun.trim_start_matches([' ', '\t']);
     let Some((mark, rest)) = Mark::of(begun) else {
         let is_mark = |letter: char| line.chars().all(|other| other == letter);
@@ -207,6 +219,10 @@ impl Reader {
     pub fn end(mut self) -> Vec<Piece> {
         match std::mem::replace(&mut self.state, State::Start) {
             State::Card { fence, kind, opening } => self.close(fence, &kind, opening, true),
+            State::Echo { kind, count, mut ids, lines } => {
+                ids.extend(self.held.get(lines..).and_then(echoed));
+                self.echo(kind, count, ids);
+            }
             State::Start if Mark::of(&self.held).is_none() => self.words(true),
             State::Line => self.words(true),
             _ => {
@@ -252,6 +268,28 @@ impl Reader {
                 self.give_out();
                 self.state = if whole { State::Code(fence) } else { State::CodeLine(fence) };
             }
+            State::Echo { kind, count, mut ids, lines } => {
+                let line = self.held.get(lines..).unwrap_or_default();
+                match (whole, echoed(line)) {
+                    (false, _) if line.len() <= LONGEST_LINE => {}
+                    (true, Some(id)) => {
+                        ids.push(id);
+                        if ids.len() == count {
+                            self.state = State::Start;
+                            self.echo(kind, count, ids);
+                        } else {
+                            self.state = State::Echo { kind, count, ids, lines: self.held.len() };
+                        }
+                    }
+                    _ => {
+                        // It was none. The line may begin something else.
+                        let line = self.held.split_off(lines);
+                        self.give_out();
+                        (self.held, self.state) = (line, State::Start);
+                        self.step(whole);
+                    }
+                }
+            }
             State::Card { fence, kind, opening } => {
                 if !whole {
                     self.too_long(fence);
@@ -276,6 +314,13 @@ impl Reader {
             self.state = State::Card { fence, kind: kind.to_owned(), opening: self.held.len() };
             return;
         }
+        if let Some((kind, count)) = heading(&self.held, &self.ready) {
+            match count {
+                0 => self.echo(kind, 0, Vec::new()),
+                _ => self.state = State::Echo { kind, count, ids: Vec::new(), lines: self.held.len() },
+            }
+            return;
+        }
         if Mark::of(&self.held).is_none() {
             self.words(true);
             return;
@@ -284,6 +329,19 @@ impl Reader {
         let line = self.give_out();
         if let Some(fence) = opened(&line) {
             self.state = State::Code(fence);
+        }
+    }
+
+    /// The lines of an imitated card are over.
+    fn echo(&mut self, kind: String, count: usize, ids: Vec<String>) {
+        let raw = std::mem::take(&mut self.held);
+        let value = ids.into_iter().collect::<Value>().to_string();
+        match self
+            .written(&kind, &value)
+            .filter(|written| matches!(written, Written::Ids { ids, .. } if ids.len() == count))
+        {
+            Some(payload) => self.out.push(Piece::Fence(Fence { kind, payload, raw })),
+            None => self.text(raw),
         }
     }
 
@@ -381,6 +439,23 @@ pub(crate) fn join(pieces: &mut Vec<Piece>, piece: Piece) {
         (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
         (_, piece) => pieces.push(piece),
     }
+}
+
+/// The kind and the number of things in the first line that a model sees of a card.
+fn heading(line: &str, ready: &Ready) -> Option<(String, usize)> {
+    let (kind, count) = line.trim_end().strip_prefix(SHOWN)?.strip_suffix(']')?.split_once(", ")?;
+    let count = count.parse().ok().filter(|count| *count <= MOST_LINES)?;
+    let has_ids = ready.card(kind)?.kind.payload.thing().is_some();
+    (has_ids && line.trim_end_matches('\n').len() <= LONGEST_LINE).then(|| (kind.to_owned(), count))
+}
+
+/// The id in one of the other lines.
+fn echoed(line: &str) -> Option<String> {
+    let is_short = line.trim_end_matches('\n').len() <= LONGEST_LINE;
+    let (number, rest) = line.trim_end().split_once(". ")?;
+    let (_, id) = rest.strip_suffix(')')?.rsplit_once("(id: ")?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_short && is_number).then(|| id_of(&Value::from(id))).flatten()
 }
 
 /// The mark of the block of code that a line opens: what stands behind backquotes has none.

@@ -65,7 +65,8 @@ impl Cards {
 
 /// Whether a text may have cards in it.
 pub(crate) fn may_have_cards(text: &str) -> bool {
-    text.match_indices(PREFIX).any(|(at, _)| text.get(..at).is_some_and(|before| before.ends_with('`')))
+    let is_fence = |at: usize| text.get(..at).is_some_and(|before| before.ends_with('`'));
+    text.match_indices(PREFIX).any(|(at, _)| is_fence(at)) || text.contains(SHOWN)
 }
 
 /// A snapshot in one line, when it has a name.

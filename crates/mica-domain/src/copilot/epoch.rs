@@ -16,6 +16,7 @@ use crate::autonomy::{Autonomy, AutonomyGate, Judge};
 use crate::capture::{self, Book};
 use crate::error::DomainError;
 use crate::hooks::DomainHooks;
+use crate::refs::here::knowing;
 use crate::store::{self, Store};
 
 /// What is done with the tools of a page, and with calls that a person would have to be asked about.
@@ -118,7 +119,7 @@ impl Epoch {
             tools.add(Arc::clone(tool));
         }
         let tools = around.iter().fold(tools, |tools, around| around(tools));
-        let tools = store::equipped(&tools, store);
+        let tools = knowing(&store::equipped(&tools, store), &self.domain);
         let captures = autonomy.captures();
         cx.tools = if captures { capture::wrapped(tools, &acts, autonomy, book) } else { tools };
         let judge = Arc::new(Judge::new(acts, autonomy.clone()));

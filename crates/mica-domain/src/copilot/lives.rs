@@ -61,16 +61,18 @@ impl Lives {
         });
         let mut lives = BTreeMap::new();
         for change in side.all(KIND)? {
-            match serde_json::from_value(change).map_err(|error| error.to_string())? {
-                Change::Began { id, name, taken } => {
+            match serde_json::from_value(change) {
+                Ok(Change::Began { id, name, taken }) => {
                     lives.insert(id, Life { name, taken, ending: None, undone: false });
                 }
-                Change::Ended { id, ending } => {
+                Ok(Change::Ended { id, ending }) => {
                     lives.entry(id).and_modify(|life| life.ending = Some(ending));
                 }
-                Change::Undone { id } => {
+                Ok(Change::Undone { id }) => {
                     lives.entry(id).and_modify(|life| life.undone = true);
                 }
+                // What cannot be read costs the way back, never the session.
+                Err(error) => tracing::error!(%error, "what a lifecycle took cannot be read"),
             }
         }
         Ok(Self { known: known.collect(), side, lives: Mutex::new(lives) })

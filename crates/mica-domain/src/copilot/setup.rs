@@ -34,13 +34,6 @@ pub struct Watch {
     pub waker: Waker,
 }
 
-impl Watch {
-    /// Under the session's own id, by a watcher that looks for itself.
-    pub(super) fn of(session: &Session) -> Self {
-        Self { session: session.header().id.to_string(), waker: Waker::default() }
-    }
-}
-
 /// What a copilot is put together from.
 pub struct Setup {
     /// The product.
@@ -69,7 +62,7 @@ pub struct Setup {
     pub given: Given,
     /// Tools besides those of the domain: what a runner brings along.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// Who watches background work that tools begin. Without it, the work is noted under the session's own id.
+    /// Who watches background work that tools begin; nobody here when absent.
     pub watch: Option<Watch>,
     /// What tells the time.
     pub clock: Now,

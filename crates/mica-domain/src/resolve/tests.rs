@@ -205,3 +205,39 @@ fn lines_that_name_a_missing_tool_are_left_out() {
         "Find it with `record_find`.\n\nWrite with record_write, and `note` it."
     );
 }
+
+#[test]
+fn what_sums_up_a_capability_is_true_as_well() {
+    let capability = |summary: fn(&ToolNames) -> Option<String>| {
+        let mail =
+            Capability::new(Page::Global, "", tools(&["mail_find", "mail_reply"])).summarising(summary);
+        resolve(&[mail], None, &|spec| spec.name != "mail_reply").unwrap()
+    };
+    let honest =
+        capability(|tools| Some(if tools.has("mail_reply") { "mail_reply" } else { "reads mail" }.into()));
+    assert_eq!(
+        (honest.check([]), honest.summaries.as_slice()),
+        (Ok(()), ["reads mail".to_owned()].as_slice())
+    );
+    let boasting = capability(|_| Some("finds and answers with mail_reply".to_owned()));
+    let untrue = DomainError::UntrueText {
+        text: "that sums up a capability".to_owned(),
+        tool: "mail_reply".to_owned(),
+    };
+    assert_eq!(boasting.check([]), Err(untrue));
+    assert_eq!(capability(|_| None).summaries, [""; 0]);
+}
+
+#[test]
+fn what_a_page_says_of_a_tool_goes_before_what_is_said_everywhere() {
+    let all = [
+        Capability::new(Page::Global, "", tools(&["note"])).acting(Act::of("note").needing("notes")),
+        Capability::new(Page::named("mail"), "", tools(&["note"])).acting(Act::of("note").needing("mail")),
+        Capability::new(Page::named("quiet"), "", Vec::new()),
+    ];
+    for (page, right) in [(None, "notes"), (Some("quiet"), "notes"), (Some("mail"), "mail")] {
+        assert_eq!(act_of(&all, page, "note").unwrap().needs.as_deref(), Some(right), "{page:?}");
+        let needs: Vec<_> = acts_on(&all, page).into_iter().map(|act| act.needs).collect();
+        assert_eq!(needs, [Some(right.to_owned())], "{page:?}");
+    }
+}

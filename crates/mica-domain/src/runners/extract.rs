@@ -157,7 +157,7 @@ impl Extraction {
             }
             outcome = agent.prompt(said) => outcome,
         };
-        let usage = agent.with(|cx| cx.tally.usage.clone()).await.unwrap_or_default();
+        let usage = agent.with(|cx| cx.tally.usage).await.unwrap_or_default();
         let tries = watch.tries.load(Ordering::SeqCst);
         if let Some(value) = tool.given() {
             return Ok(Extracted { value, repairs: tries.saturating_sub(1), usage });

@@ -90,7 +90,7 @@ pub struct Said {
     pub source: Option<String>,
     /// Who said it.
     pub origin: Origin,
-    /// Where the user is. `None`: it goes on where it was.
+    /// Where the user is. `None`: news of a task, or what is continued, goes on where it was; anything else is nowhere.
     pub surroundings: Option<Surroundings>,
 }
 

@@ -7,10 +7,9 @@ use async_trait::async_trait;
 use mica_agent::Listener;
 use tokio::sync::Mutex;
 
-use crate::copilot::{Copilot, Setup};
-use crate::records::Records;
+use crate::copilot::{Copilot, Setup, Watch};
 use crate::runners::opening::{Conversation, Extras, OpenError, Opening, Opens};
-use crate::tasks::{TaskHooks, TaskKinds, Waker};
+use crate::tasks::Waker;
 
 /// How a product makes a session.
 #[async_trait]
@@ -23,20 +22,11 @@ pub trait Making: Send + Sync {
     async fn setup(&self, session: &str, opens: Option<&Opens>) -> Result<Setup, OpenError>;
 }
 
-/// Background work that sessions may start.
-#[derive(Clone)]
-pub struct Background {
-    /// Where it is on record.
-    pub records: Arc<dyn Records>,
-    /// Wakes whoever watches.
-    pub waker: Waker,
-}
-
 /// Sessions at work. Clones are handles to the same ones.
 #[derive(Clone)]
 pub struct OpenSessions {
     making: Arc<dyn Making>,
-    background: Option<Background>,
+    waker: Option<Waker>,
     live: Arc<Mutex<BTreeMap<String, Live>>>,
     most: usize,
 }
@@ -51,13 +41,13 @@ struct Live {
 impl OpenSessions {
     /// No session is at work yet.
     pub fn new(making: Arc<dyn Making>) -> Self {
-        Self { making, background: None, live: Arc::default(), most: 64 }
+        Self { making, waker: None, live: Arc::default(), most: 64 }
     }
 
-    /// Watches the background work that they start.
+    /// Wakes whoever watches when one of them begins background work, and whenever a run in one of them ends.
     #[must_use]
-    pub fn watching(mut self, background: Background) -> Self {
-        self.background = Some(background);
+    pub fn waking(mut self, waker: Waker) -> Self {
+        self.waker = Some(waker);
         self
     }
 
@@ -115,13 +105,10 @@ impl OpenSessions {
             setup.rights = opens.rights.clone();
             setup.autonomy = opens.autonomy.clone();
         }
-        if let Some(background) = &self.background {
-            let kinds = TaskKinds::new(setup.domain.task_kinds());
-            let records = Arc::clone(&background.records);
-            let (clock, waker) = (Arc::clone(&setup.clock), background.waker.clone());
-            setup.hooks.push(Arc::new(TaskHooks::new(session, records, kinds, clock, waker.clone())));
-            setup.listeners.push(Arc::new(waker) as Arc<dyn Listener>);
-        }
+        // Work is noted under the name that the session is opened by again.
+        let waker = self.waker.clone().unwrap_or_default();
+        setup.watch = Some(Watch { session: session.to_owned(), waker: waker.clone() });
+        setup.listeners.push(Arc::new(waker) as Arc<dyn Listener>);
         extras.into_setup(&mut setup);
         let copilot = Copilot::open(setup)
             .await
@@ -167,6 +154,9 @@ impl Extras {
     pub fn into_setup(self, setup: &mut Setup) {
         setup.tools.extend(self.tools);
         setup.hooks.extend(self.hooks);
+        if self.variables.is_some() {
+            setup.given.variables = self.variables;
+        }
         if let Some(limits) = self.limits {
             setup.limits = limits;
         }

@@ -5,20 +5,25 @@
 
 use std::sync::Arc;
 
-use mica_agent::{Ask, Limit, Outcome};
+use async_trait::async_trait;
+use mica_agent::{Args, Ask, Limit, Outcome, Tool, ToolCx, ToolError, ToolOutput, ToolSpec};
+use mica_context::fence::fenced;
 use mica_policy::budget::Limits;
 use mica_policy::validate::BadSchema;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::autonomy::{ApprovalMode, Autonomy};
 use crate::profile::Profile;
 use crate::rights::Rights;
 use crate::runners::answer::AnswerTool;
+use crate::runners::clock::Clock;
 use crate::runners::key::key;
 use crate::runners::opening::{
     Extras, Heard, OpenError, Opening, Opens, Origin, Past, Said, SayError, Turned,
 };
-use crate::store::Variables;
+use crate::side::Loose;
+use crate::store::tools::set_variable;
+use crate::store::{Given, Store, StoreError, Variables};
 
 /// Turns of a step: what a classification with a few look-ups takes, and not more.
 const TURNS: u32 = 10;
@@ -38,9 +43,10 @@ pub struct WorkflowStep {
     pub autonomy: Autonomy,
     /// What was said before.
     pub seed: Vec<Past>,
-    /// What the agent should do.
+    /// What the agent should do. `{{var:NAME}}` stands for a variable.
     pub prompt: String,
-    /// The variables of the workflow. Its tools read and write them.
+    /// The variables of the workflow: `var:NAME` in the prompt, in what tools are bound to, and for the model with
+    /// `get_variable` and `set_variable`.
     pub variables: Option<Arc<dyn Variables>>,
     /// The schema of the result, where it is data.
     pub result: Option<Value>,
@@ -119,6 +125,9 @@ pub enum StepError {
     /// The schema of the result cannot be used.
     #[error(transparent)]
     Schema(#[from] BadSchema),
+    /// The prompt refers to something that is not there.
+    #[error(transparent)]
+    Prompt(#[from] StoreError),
     /// The session could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -135,7 +144,11 @@ const AGAIN: &str =
 ///
 /// # Errors
 /// [`StepError`]. Everything else is how it ended.
-pub async fn run_step(opening: &dyn Opening, step: &WorkflowStep) -> Result<StepEnd, StepError> {
+pub async fn run_step(
+    opening: &dyn Opening,
+    step: &WorkflowStep,
+    clock: &Clock,
+) -> Result<StepEnd, StepError> {
     let answer = step.result.as_ref().map(AnswerTool::new).transpose()?;
     let opens = Opens {
         session: step.session(),
@@ -144,8 +157,12 @@ pub async fn run_step(opening: &dyn Opening, step: &WorkflowStep) -> Result<Step
         rights: step.rights.clone(),
         autonomy: step.autonomy.clone(),
     };
+    let mut tools: Vec<Arc<dyn Tool>> = answer.iter().map(|tool| Arc::new(tool.clone()) as _).collect();
+    if let Some(variables) = &step.variables {
+        tools.extend([set_variable(), Arc::new(GetVariable::of(Arc::clone(variables)))]);
+    }
     let extras = Extras {
-        tools: answer.iter().map(|tool| Arc::new(tool.clone()) as _).collect(),
+        tools,
         variables: step.variables.clone(),
         limits: Some(step.limits.clone()),
         hooks: Vec::new(),
@@ -161,7 +178,7 @@ pub async fn run_step(opening: &dyn Opening, step: &WorkflowStep) -> Result<Step
         },
         Heard::No => {
             session.recall(step.seed.clone()).await?;
-            session.say(said(step.prompt.clone(), source(0))).await?
+            session.say(said(prompt(step, clock)?, source(0))).await?
         }
     };
     let mut asked = 0;
@@ -180,6 +197,12 @@ pub async fn run_step(opening: &dyn Opening, step: &WorkflowStep) -> Result<Step
     }
 }
 
+/// The prompt, with what its references stand for.
+fn prompt(step: &WorkflowStep, clock: &Clock) -> Result<String, StoreError> {
+    let given = Given { variables: step.variables.clone(), ..Given::default() };
+    Store::open(Arc::new(Loose::default()), Arc::clone(clock), given)?.interpolate(&step.prompt)
+}
+
 fn said(text: String, source: String) -> Said {
     Said { text, source: Some(source), origin: Origin::Program, surroundings: None }
 }
@@ -196,5 +219,44 @@ fn end(turned: Turned, answer: Option<&AnswerTool>) -> StepEnd {
         (Outcome::Suspended { asks }, ..) => StepEnd::Waiting { asks },
         (Outcome::Aborted, ..) => StepEnd::Failed { problem: "it was stopped".to_owned() },
         (Outcome::Failed { error }, ..) => StepEnd::Failed { problem: error.to_string() },
+    }
+}
+
+/// Shows a variable of the workflow.
+struct GetVariable {
+    spec: ToolSpec,
+    variables: Arc<dyn Variables>,
+}
+
+impl GetVariable {
+    fn of(variables: Arc<dyn Variables>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": { "name": { "type": "string" } },
+            "required": ["name"],
+            "additionalProperties": false,
+        });
+        let about = "Shows a variable of the workflow by its name, as JSON. A name that is not there is answered with those \
+                     that are.";
+        Self { spec: ToolSpec::new("get_variable", about, schema), variables }
+    }
+}
+
+#[async_trait]
+impl Tool for GetVariable {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, args: Args, _: &ToolCx) -> Result<ToolOutput, ToolError> {
+        let name = args.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = name.strip_prefix("var:").unwrap_or(name);
+        match self.variables.get(name) {
+            Some(value) => Ok(ToolOutput::text(fenced("variable", &[("name", name)], &value.to_string()))),
+            None => {
+                let names = self.variables.names().join(", ");
+                Err(ToolError::new(format!("There is no variable {name:?}. There are: {names}.")))
+            }
+        }
     }
 }

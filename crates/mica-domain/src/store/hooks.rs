@@ -84,11 +84,12 @@ impl Store {
 
     /// A run waits for a person, possibly longer than the process lives.
     async fn waits(&self) -> Result<(), String> {
-        let (given, began) = {
+        let (given, began, is_kept) = {
             let slice = self.slice();
-            (slice.unkept(), slice.began)
+            (slice.unkept(), slice.began, slice.began_is_kept)
         };
-        if given.is_empty() {
+        // The time as well: what is bound to it must be the same when the run goes on, or it would be asked about for ever.
+        if given.is_empty() && is_kept {
             return Ok(());
         }
         self.keep(Change::Waits { given, began }).await.map_err(|error| error.to_string())

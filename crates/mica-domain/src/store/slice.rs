@@ -42,6 +42,8 @@ pub(crate) struct Slice {
     given: Vec<(Gave, usize, bool)>,
     /// When the run began.
     pub(crate) began: Option<Timestamp>,
+    /// Whether that is kept.
+    pub(crate) began_is_kept: bool,
     /// What calls gave whose results are not on record yet.
     pub(crate) pending: HashMap<CallId, Gave>,
 }
@@ -57,6 +59,7 @@ impl Slice {
             }
             Change::Waits { given, began } => {
                 self.began = began;
+                self.began_is_kept = true;
                 for gave in given {
                     match self.given.iter_mut().find(|(known, ..)| *known == gave) {
                         Some((.., kept)) => *kept = true,
@@ -67,6 +70,7 @@ impl Slice {
             Change::Fresh => {
                 self.given.clear();
                 self.began = None;
+                self.began_is_kept = false;
             }
         }
     }
@@ -91,7 +95,7 @@ impl Slice {
         self.given.drain(..gone);
     }
 
-    /// What is not kept yet of what tools gave, and whether something is kept.
+    /// What is not kept yet of what tools gave.
     pub(crate) fn unkept(&self) -> Vec<Gave> {
         self.given.iter().filter(|(.., kept)| !kept).map(|(gave, ..)| gave.clone()).collect()
     }

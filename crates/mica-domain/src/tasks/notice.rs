@@ -67,7 +67,7 @@ fn unknown(line: String, instruction: &str) -> Summary {
 fn words(while_: Duration) -> String {
     let seconds = while_.as_secs();
     let units = [(86_400, "days"), (3_600, "hours"), (60, "minutes")];
-    let fits = units.iter().find(|(unit, _)| seconds >= *unit && seconds % unit == 0);
+    let fits = units.iter().find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
     match fits {
         Some((unit, name)) => format!("{} {name}", seconds / unit),
         None => format!("{seconds} seconds"),

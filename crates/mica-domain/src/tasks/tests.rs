@@ -74,7 +74,15 @@ impl Stage {
         let records = Stepped { records: self.records.clone(), steps: Arc::clone(steps) };
         let kinds = TaskKinds::new([Arc::new(self.jobs.clone()) as Arc<dyn TaskKind>]);
         let opening = Arc::new(self.fake.stepped(steps));
-        Watcher::new("w", Arc::new(records), kinds, opening, clock, WatcherLimits::default())
+        Watcher::new(
+            "w",
+            Arc::new(records),
+            kinds,
+            opening,
+            clock,
+            WatcherLimits::default(),
+            Waker::default(),
+        )
     }
 
     async fn tick(&self, seconds: u64) -> Watch {

@@ -101,7 +101,8 @@ struct Inner {
 }
 
 impl Watcher {
-    /// A watcher. Its name is its own among those that use the same records.
+    /// A watcher. Its name is its own among those that use the same records; the waker is the one that the sessions of
+    /// this process have.
     pub fn new(
         name: impl Into<String>,
         records: Arc<dyn Records>,
@@ -109,6 +110,7 @@ impl Watcher {
         opening: Arc<dyn Opening>,
         clock: Clock,
         limits: WatcherLimits,
+        waker: Waker,
     ) -> Self {
         let at_once = Arc::new(Semaphore::new(limits.at_once.max(1)));
         let inner = Inner {
@@ -118,7 +120,7 @@ impl Watcher {
             opening,
             clock,
             limits,
-            waker: Waker::default(),
+            waker,
             at_once,
             under_way: Mutex::default(),
         };

@@ -173,11 +173,11 @@ impl Condition {
             && self
                 .at_least
                 .as_ref()
-                .is_none_or(|value| order(found, value).is_some_and(|order| order.is_ge()))
+                .is_none_or(|value| order(found, value).is_some_and(std::cmp::Ordering::is_ge))
             && self
                 .at_most
                 .as_ref()
-                .is_none_or(|value| order(found, value).is_some_and(|order| order.is_le()))
+                .is_none_or(|value| order(found, value).is_some_and(std::cmp::Ordering::is_le))
             && self.contains.as_ref().is_none_or(|part| {
                 found.as_str().is_some_and(|text| text.to_lowercase().contains(&part.to_lowercase()))
             })

@@ -14,14 +14,16 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use mica_agent::tool::{Access, Approval};
 use mica_agent::{Outcome, Tool, ToolOutput, ToolSpec, TypedTool};
+use mica_ai::auth::NoCredential;
+use mica_ai::endpoint::{AuthSettings, EndpointSettings, HostKind};
 use mica_ai::message::ToolCall;
-use mica_ai::{Content, Dialect, Message, Model, Request};
+use mica_ai::{Content, Dialect, Message, Model, Remote, Request};
 use mica_domain::{
-    Act, Capability, Copilot, Domain, Org, OrgView, Page, RefKinds, Said, Section, Setup, State, Static,
-    Surroundings, Turn as TurnTier, TurnView,
+    Act, Capability, Copilot, Domain, Org, OrgView, Page, RefKinds, Refs, Said, Section, Setup, State,
+    Static, Surroundings, Turn as TurnTier, TurnView,
 };
 use mica_session::{Access as SessionAccess, Session, Sessions};
-use mica_testkit::{Scenario, ScriptedModel};
+use mica_testkit::{Scenario, ScriptedModel, ScriptedTransport, cache};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -79,7 +81,10 @@ impl Domain for Office {
         .with(|spec| (spec.approval, spec.access) = (Approval::Needed, Access::Write));
         let log = Arc::clone(&self.log);
         let note = TypedTool::new("note_add", "Adds a note.", move |args: Note, _| {
-            let text = args.text.unwrap_or_default();
+            // A tool asks the same function that fills in arguments.
+            let meant = Refs::here().find("ticket").map(|one| one.id.clone());
+            let other = meant.filter(|id| *id != args.ticket).map(|id| format!(" (not {id})"));
+            let text = args.text.unwrap_or_default() + &other.unwrap_or_default();
             log.lock().unwrap().push(format!("noted {}: {text}", args.ticket));
             async move { Ok(ToolOutput::text("noted").with_details(serde_json::json!({ "note": text }))) }
         });
@@ -91,7 +96,8 @@ impl Domain for Office {
         let (letter, note): (Arc<dyn Tool>, Arc<dyn Tool>) = (Arc::new(letter), Arc::new(note));
         let mut tickets = Capability::new(Page::named("ticket"), "keeps notes", vec![note])
             .with_prompt(|tools| tools.when("note_add", "Note things with note_add.").map(str::to_owned))
-            .filling_from("note_add", "ticket", "ticket");
+            .filling_from("note_add", "ticket", "ticket")
+            .acting(Act::of("note_add").saving_first("ticket", "ticket"));
         tickets.lifecycle.clone_from(&self.lifecycle);
         vec![
             Capability::new(Page::Global, "sends letters", vec![letter, Arc::new(look), Arc::new(ask)])
@@ -186,6 +192,18 @@ impl Desk {
         self.path = copilot.path();
         (copilot, model)
     }
+}
+
+/// A copilot whose provider reads and writes a wire.
+pub fn remote(dialect: Dialect, transport: &ScriptedTransport) -> Setup {
+    let mut settings = EndpointSettings::new(HostKind::Foundry);
+    settings.resource = Some("scripted".into());
+    settings.auth = Some(AuthSettings::None {});
+    let (endpoint, _) = settings.resolve(&|_| None).unwrap();
+    let provider =
+        Remote::new(Arc::new(endpoint), dialect, Arc::new(NoCredential), Arc::new(transport.clone()));
+    let model = Model { cache: cache::usual(dialect), ..Model::assumed("m", dialect) };
+    Setup::new(Arc::new(Office::default()), Arc::new(provider), Arc::new(model), Arc::new(noon))
 }
 
 pub fn says(text: &str) -> Said {

@@ -243,7 +243,7 @@ pub(crate) fn shown(value: &Value) -> String {
         Value::Null => "nothing".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(_) | Value::Object(_) => {
-            serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
+            serde_json::to_string_pretty(&super::sorted(value)).unwrap_or_else(|_| value.to_string())
         }
         other => other.to_string(),
     }

@@ -114,7 +114,8 @@ fn a_case_is_the_same_whatever_its_layout() {
 }
 
 #[track_caller]
-fn holds(holds: &str, found: Value, expect: &[&str]) {
+fn holds(holds: &str, found: impl Into<Value>, expect: &[&str]) {
+    let found: Value = found.into();
     let holds: Holds = toml::from_str(holds).unwrap();
     let unlike: Vec<String> = holds.check(&found, None).into_iter().map(|unlike| unlike.expected).collect();
     assert_eq!(unlike, expect, "{found}");

@@ -87,10 +87,11 @@ fn the_first_difference_is_named() {
     let tool = |text: &str| part("tool a", serde_json::json!({ "description": text, "schema": {} }));
     let (a, b) = (part("system 1", "one".into()), part("message 1 user", "two".into()));
     check(&[tool("x")], &[tool("y")], "tool a changed in \"description\": recorded \"x\", now \"y\"");
-    check(&[a.clone()], &[b.clone()], "there is message 1 user where system 1 was");
-    check(&[a.clone(), b.clone()], &[a.clone()], "message 1 user is not there any more");
-    check(&[a.clone()], &[a.clone(), b], "message 1 user is new: \"two\"");
-    check(&[a.clone()], &[a], "nothing is different but the digest: the file was changed by hand");
+    let one = std::slice::from_ref::<Part>;
+    check(one(&a), one(&b), "there is message 1 user where system 1 was");
+    check(&[a.clone(), b.clone()], one(&a), "message 1 user is not there any more");
+    check(one(&a), &[a.clone(), b], "message 1 user is new: \"two\"");
+    check(one(&a), one(&a), "nothing is different but the digest: the file was changed by hand");
     let long = |end: &str| part("system 1", format!("{}{end}", "x".repeat(100)).into());
     check(
         &[long("y and more of it and more of it and more of it")],

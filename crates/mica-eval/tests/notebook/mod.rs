@@ -17,6 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mica_agent::tool::{Access, Approval};
 use mica_agent::{Tool, ToolOutput, TypedTool};
+use mica_domain::cards::{Form, Kind, Kinds, Probe, Thing};
 use mica_domain::{Capability, Domain, Page, Section, Static};
 use mica_eval::{
     Case, CaseReport, CopilotStage, Happened, Here, Live, LiveModel, Opening, Product, Report, Runner, Stage,
@@ -77,8 +78,11 @@ impl Domain for Pages {
         .with(|spec| spec.access = Access::Write);
         let paper = self.0.clone();
         let list = TypedTool::new("note_list", "Lists notes.", move |_: Nothing, _| {
-            let notes = json!(paper.read("notes")).to_string();
-            async move { Ok(ToolOutput::text(notes)) }
+            let notes = paper.read("notes");
+            let rows = notes.iter().enumerate();
+            let rows: Vec<Value> =
+                rows.map(|(index, note)| json!({ "id": format!("note_{index}"), "title": note })).collect();
+            async move { Ok(ToolOutput::text(json!(notes).to_string()).with_details(json!({ "notes": rows }))) }
         });
         let paper = self.0.clone();
         let mail = TypedTool::new("mail_read", "Reads mail.", move |_: Nothing, _| {
@@ -91,11 +95,20 @@ impl Domain for Pages {
             async move { Ok(ToolOutput::text(format!("sent to {}", args.to))) }
         })
         .with(|spec| (spec.approval, spec.access) = (Approval::Needed, Access::Write));
-        let everywhere: Vec<Arc<dyn Tool>> = vec![Arc::new(add), Arc::new(list), Arc::new(mail)];
+        let set = mica_domain::store::tools::set_variable();
+        let everywhere: Vec<Arc<dyn Tool>> = vec![Arc::new(add), Arc::new(list), Arc::new(mail), set];
         vec![
             Capability::new(Page::Global, "keeps notes", everywhere),
             Capability::new(Page::named("desk"), "sends letters", vec![Arc::new(send)]),
         ]
+    }
+
+    fn cards(&self) -> Kinds {
+        let probe = Probe::new("note", "id").id_like(Form::Prefix("note_".to_owned()));
+        Kinds::default()
+            .thing(Thing::new("note", "title").from_tool("note_list"))
+            .card(Kind::many("note-list", "note", "notes"))
+            .probe(probe.with("title").keeping("title"))
     }
 
     fn statics(&self) -> Vec<Section<Static>> {

@@ -194,6 +194,7 @@ async fn people_answer_one_after_the_other_and_the_run_goes_on() {
     let decisions = decided.decisions.unwrap();
     assert_eq!(again.standing(&asks).unwrap().decisions.as_ref(), Some(&decisions), "also after a crash");
 
+    stage.register.reload();
     let outcome = stage.agent.resume(decisions).await.unwrap();
     assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
     assert_eq!(

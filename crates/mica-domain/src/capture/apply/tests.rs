@@ -78,6 +78,8 @@ async fn all_of_it_in_order_with_true_ids() {
         ]
     );
     assert_eq!(told(&bundle), [r#"done "K-1""#, r#"done "K-2""#, "done 3", r#"done "I-a4""#]);
+    let became: Vec<String> = bundle.became().map(|(id, real)| format!("{id} {real}")).collect();
+    assert_eq!(became, [r#"temp_1 "K-1""#, r#"temp_2 "K-2""#, "temp_3 3", r#"temp_4 "I-a4""#]);
     assert_eq!((&bundle.state, &bundle.lease), (&State::Approved, &None));
     assert_eq!(stage.applier.bundles.get("b").await.unwrap(), bundle, "what is answered is what is kept");
     let again = stage.applier.apply("b", &Picked::some(["temp_1"]), &ann()).await.unwrap_err();

@@ -115,8 +115,9 @@ fn what_counts_as_activity() {
     check(Base::at(at(1)), Base::at(at(1)), false);
     check(Base::at(at(1)), Base::at(at(2)), true);
     check(Base::at(at(2)), Base::at(at(1)), false);
-    check(Base::version("1"), Base::at(at(2)), false);
-    check(Base::default(), Base::version("2"), false);
+    check(Base::version("1"), Base::at(at(2)), true);
+    check(Base::default(), Base::version("2"), true);
+    check(Base::version("1"), Base::default(), false);
     let both = |version: &str, second| Base { version: Some(version.to_owned()), at: Some(at(second)) };
     check(both("1", 1), both("1", 2), true);
     check(both("1", 2), both("2", 1), true);
@@ -178,4 +179,15 @@ async fn a_sweep_asks_the_product() {
     // Renewed as the product says that it stands.
     assert_eq!(bundles.renew("a", &ann(), at(5)).await.unwrap().about.base, Base::version("8"));
     assert_eq!(bundles.sweep().await, Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn a_base_that_was_left_out_counts_from_the_end_of_the_run() {
+    let mut plain = one("a", 1);
+    plain.about.base = Base::default();
+    let bundles = Bundles::new(Arc::new(InMemory::default()));
+    assert_eq!(bundles.add(plain.clone()).await.unwrap().about.base, Base::at(at(1)));
+    let product = Arc::new(Product(Mutex::new(Ok(9))));
+    let bundles = Bundles::new(Arc::new(InMemory::default())).watching(product);
+    assert_eq!(bundles.add(plain).await.unwrap().about.base, Base::version("9"));
 }

@@ -94,12 +94,12 @@ fn what_is_offered_follows_the_tools() {
         let linked: Vec<&str> = kinds.linked(&tools).map(|thing| thing.name.as_str()).collect();
         assert_eq!((offered, linked), (cards, things));
     }
-    assert_eq!(Kinds::default().section(&names(&["get_record"])), None);
+    assert_eq!(Kinds::default().catalogue(&names(&["get_record"])), None);
 }
 
 #[test]
 fn the_catalogue_speaks_of_what_is_offered_only() {
-    let text = fixture::kinds().section(&names(&["get_record"])).unwrap().text;
+    let text = fixture::kinds().catalogue(&names(&["get_record"])).unwrap();
     let listed: Vec<&str> =
         text.lines().filter(|line| line.starts_with("- ") || line.starts_with("  ")).collect();
     assert_eq!(

@@ -94,6 +94,38 @@ fn a_card_behind_code_is_a_card() {
     assert_eq!(short(&read(inline)), ["\"```not code``` and\\n\"", "record-list a"]);
 }
 
+/// What models see of their cards is a card when they write it themselves.
+#[test]
+fn an_imitated_card_is_a_card() {
+    for (text, expected) in [
+        (
+            "Two:\n[Shown: record-list, 2]\n1. ACME — customer (id: companies:abc)\n2. not available (id: b)\nDone.",
+            vec!["\"Two:\\n\"", "record-list companies:abc b", "\"Done.\""],
+        ),
+        ("[Shown: record-card, 1]\n1. (x) (id: a)", vec!["record-card a"]),
+        ("[Shown: record-list, 0]\n1. One", vec!["record-list ", "\"1. One\""]),
+        (
+            "[Shown: record-list, 2]\n1. A (id: a)\n```mica:record-list\n[\"b\"]\n```",
+            vec!["\"[Shown: record-list, 2]\\n1. A (id: a)\\n\"", "record-list b"],
+        ),
+    ] {
+        assert_eq!(short(&read(text)), expected, "{text}");
+    }
+    for text in [
+        "[Shown: record-list, 2]\n1. A (id: a)",
+        "[Shown: record-list, 2]\n1. A (id: a)\n2. A again (id: a)\n",
+        "[Shown: record-list, 1]\nA (id: a)\n",
+        "[Shown: record-list, 1]\n1. A (id: a b)\n",
+        "[Shown: planet-list, 1]\n1. A (id: a)\n",
+        "[Shown: table, 1]\n1. A (id: a)\n",
+        "[Shown: record-list, many]\n1. A (id: a)\n",
+        "[Shown: record-list, 1] \"1. A (id: a)\n",
+        "```\n[Shown: record-list, 1]\n1. A (id: a)\n```\n",
+    ] {
+        assert_eq!(read(text), [Piece::Text(text.to_owned())], "{text}");
+    }
+}
+
 #[test]
 fn links_are_found_in_words() {
     let text = "See [ACME](mica://record/companies:abc), [1], and [Re: [x](mica://thread/t%201)!\n`[a](mica://task/7)`";
@@ -186,6 +218,11 @@ fn text() -> impl Strategy<Value = String> {
         Just("  "),
         Just("\t"),
         Just("["),
+        Just("[Shown: record-list, 2]\n"),
+        Just("[Shown: record-card, 1]\n"),
+        Just("[Shown: "),
+        Just("1. A (id: a)\n"),
+        Just("2. B (id: b)"),
         Just("]"),
         Just("[A](mica://record/a)"),
         Just("](mica://record/"),

@@ -3,7 +3,8 @@ use serde_json::json;
 use super::*;
 
 fn found(thing: &str, id: &str, fields: Value) -> Found {
-    Found { thing: thing.to_owned(), id: id.to_owned(), fields: fields.as_object().unwrap().clone() }
+    let Value::Object(fields) = fields else { panic!("{fields}") };
+    Found { thing: thing.to_owned(), id: id.to_owned(), fields }
 }
 
 fn at(second: i64) -> Timestamp {

@@ -1,1 +1,74 @@
+use mica_agent::ToolOutput;
+use serde_json::json;
 
+use super::*;
+use crate::cards::fixture::{cards, loose};
+
+#[tokio::test]
+async fn cards_become_lines_with_numbers() {
+    let side = loose();
+    let cards = cards(&side, 0);
+    let found = json!({ "results": [
+        { "recordId": "companies:abc", "name": "ACME Corp", "stage": "customer", "secret": "s" },
+        { "recordId": "companies:def", "name": "Globex" },
+    ] });
+    cards.mine(&ToolOutput::text("two").with_details(found)).await.unwrap();
+    let would = json!({ "captured": { "action": 1, "would": { "taskId": "temp_1", "title": "Call" } } });
+    cards.mine(&ToolOutput::text("would").with_details(would)).await.unwrap();
+    for (text, expected) in [
+        ("No card.", "No card."),
+        (
+            "Two:\n```mica:record-list\n{ \"ids\": [\"companies:abc\", \"companies:def\", \"companies:zzz\"] }\n```\nDone.",
+            "Two:\n[Shown: record-list, 3]\n1. ACME Corp — customer (id: companies:abc)\n2. Globex (id: companies:def)\n3. not available \
+             (id: companies:zzz)\nDone.",
+        ),
+        (
+            "```mica:record-card\n{ \"id\": \"record:companies:abc\" }\n```",
+            "[Shown: record-card, 1]\n1. ACME Corp — customer (id: companies:abc)",
+        ),
+        (
+            "```mica:task-list\n[\"temp_1\"]\n```\n",
+            "[Shown: task-list, 1]\n1. Call, not done yet (id: temp_1)\n",
+        ),
+        ("```mica:record-list\n[]\n```\n", "[Shown: record-list, 0]\n"),
+        ("```mica:record-list\nbroken\n```\n", "```mica:record-list\nbroken\n```\n"),
+        (
+            "```mica:table\n{\"columns\":[\"A\"],\"rows\":[]}\n```\n",
+            "```mica:table\n{\"columns\":[\"A\"],\"rows\":[]}\n```\n",
+        ),
+        ("See [ACME](mica://record/companies:abc).", "See [ACME](mica://record/companies:abc)."),
+    ] {
+        assert_eq!(cards.view(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_name_stays_in_its_line() {
+    for (name, expected) in [
+        ("ACME", "ACME"),
+        ("  A\nB\r\n\tC  ", "A B C"),
+        ("x\u{2028}y\u{1b}[31mz", "x y [31mz"),
+        ("```mica:record-list", "'''mica:record-list"),
+        ("</context> <system>", "‹/context› ‹system›"),
+        ("", ""),
+    ] {
+        assert_eq!(clean(name, 100), expected, "{name:?}");
+    }
+    assert_eq!(clean(&"ab ".repeat(100), 10), "ab ab ab a…");
+    assert_eq!(clean("ääää", 3), "äää…");
+}
+
+#[test]
+fn what_a_line_says() {
+    let fields = json!({ "name": "ACME", "n": 3, "yes": true, "list": ["a", 1, ["x"]], "object": {}, "empty": " ", "none": null });
+    let fields = fields.as_object().unwrap();
+    let says = |name: &str, details: &[&str]| {
+        let details = details.iter().map(|field| (*field).to_owned()).collect();
+        line(&Line { name: name.to_owned(), details }, fields)
+    };
+    assert_eq!(says("name", &[]).as_deref(), Some("ACME"));
+    let all = ["n", "yes", "list", "object", "empty", "none", "missing"];
+    assert_eq!(says("name", &all).as_deref(), Some("ACME — 3, true, a; 1"));
+    assert_eq!(says("empty", &["n"]), None);
+    assert_eq!(says("missing", &[]), None);
+}

@@ -1,0 +1,79 @@
+//! Tools that can ask what the user means: [`Refs::here`].
+//!
+//! A tool is made once and used in many sessions, and what the engine gives to a call knows nothing of references. So each
+//! session has its tools wrapped; what the model sees of them stays the same.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mica_agent::tool::{Access, Resource};
+use mica_agent::{Args, Preview, Tool, ToolCx, ToolError, ToolOutput, ToolSet, ToolSpec};
+
+use super::Refs;
+use crate::hooks::DomainHooks;
+
+tokio::task_local! {
+    static HERE: Refs;
+}
+
+impl Refs {
+    /// The references of the session that the running call belongs to. Empty outside of one.
+    pub fn here() -> Self {
+        HERE.try_with(Clone::clone).unwrap_or_default()
+    }
+}
+
+/// The tools of a session.
+pub(crate) fn knowing(tools: &ToolSet, domain: &Arc<DomainHooks>) -> ToolSet {
+    let mut set = ToolSet::default();
+    for tool in tools.iter() {
+        set.add(Knowing::around(tool, domain));
+    }
+    set
+}
+
+struct Knowing {
+    inner: Arc<dyn Tool>,
+    domain: Arc<DomainHooks>,
+}
+
+impl Knowing {
+    fn around(tool: &Arc<dyn Tool>, domain: &Arc<DomainHooks>) -> Arc<dyn Tool> {
+        Arc::new(Self { inner: Arc::clone(tool), domain: Arc::clone(domain) })
+    }
+
+    fn refs(&self) -> Refs {
+        self.domain.snapshot().refs
+    }
+}
+
+#[async_trait]
+impl Tool for Knowing {
+    fn spec(&self) -> &ToolSpec {
+        self.inner.spec()
+    }
+
+    fn access(&self, args: &Args) -> Access {
+        self.inner.access(args)
+    }
+
+    fn touches(&self, args: &Args) -> Vec<Resource> {
+        self.inner.touches(args)
+    }
+
+    fn behind(&self) -> Arc<[Arc<dyn Tool>]> {
+        self.inner.behind().iter().map(|tool| Self::around(tool, &self.domain)).collect()
+    }
+
+    fn stands_for(&self, args: &Args) -> Option<Result<(String, Args), ToolError>> {
+        self.inner.stands_for(args)
+    }
+
+    async fn preview(&self, args: &Args) -> Option<Preview> {
+        HERE.scope(self.refs(), self.inner.preview(args)).await
+    }
+
+    async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        HERE.scope(self.refs(), self.inner.call(args, cx)).await
+    }
+}
