@@ -40,7 +40,9 @@ async fn every_case_passes() {
 async fn a_question_survives_the_process() {
     let stage = Stage::new(Scenario::new()).await;
     let desk = ["desk", "--data", "desk", "--scripted"];
-    let with = |more: &[&'static str]| -> Vec<&'static str> { desk.iter().copied().chain(more.iter().copied()).collect() };
+    let with = |more: &[&'static str]| -> Vec<&'static str> {
+        desk.iter().copied().chain(more.iter().copied()).collect()
+    };
     let asked = stage.mica(&with(&["-p", "Mark Initech as active."])).await;
     assert_eq!(asked.code, Some(4), "{}{}", asked.out, asked.err);
     assert!(asked.err.contains("-status: at risk\n  +status: active"), "{}", asked.err);

@@ -67,11 +67,9 @@ fn day<'a>(words: &'a [&'a str], here: &Zoned) -> Option<(Day, &'a [&'a str])> {
     let on = |day: Option<Date>, rest: &'a [&'a str]| day.map(|day| (Day::On(day), rest));
     match words {
         [] => None,
-        ["today" | "eod", rest @ ..] => on(Some(today), rest),
-        ["tonight", rest @ ..] if rest.is_empty() => on(Some(today), &[]),
+        ["today" | "eod", rest @ ..] | ["end", "day", rest @ ..] => on(Some(today), rest),
         ["day", "after", "tomorrow", rest @ ..] => on(plus(2), rest),
         ["tomorrow", rest @ ..] => on(plus(1), rest),
-        ["end", "day", rest @ ..] => on(Some(today), rest),
         ["end", "week", rest @ ..] | ["eow", rest @ ..] => on(coming(today, Weekday::Friday, false), rest),
         ["end", "month", rest @ ..] => on(Some(today.last_of_month()), rest),
         ["next", "week", rest @ ..] => on(coming(today, Weekday::Monday, true), rest),

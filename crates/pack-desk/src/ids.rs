@@ -14,7 +14,7 @@ pub fn slug(name: &str) -> String {
     for letter in name.chars().flat_map(char::to_lowercase) {
         let plain = match letter {
             'a'..='z' | '0'..='9' => letter,
-            'à'..='å' => 'a',
+            'à'..='æ' => 'a',
             'ç' => 'c',
             'è'..='ë' => 'e',
             'ì'..='ï' => 'i',
@@ -22,7 +22,6 @@ pub fn slug(name: &str) -> String {
             'ò'..='ö' | 'ø' => 'o',
             'ù'..='ü' => 'u',
             'ß' => 's',
-            'æ' => 'a',
             _ => '-',
         };
         if plain != '-' || (!out.is_empty() && !out.ends_with('-')) {

@@ -231,7 +231,7 @@ impl Office {
         };
         let records: Arc<dyn Records> = Arc::new(self.means.store.clone());
         let clock = Arc::clone(&self.means.now);
-        let watcher = Watcher::new("desk", records, kinds, opening, clock, limits);
+        let watcher = Watcher::new("desk", records, kinds, opening, clock, limits, self.waker.clone());
         Ok(watcher.tick((self.means.now)()).await?)
     }
 

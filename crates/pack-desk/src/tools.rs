@@ -3,6 +3,8 @@
 //! Promises: a call that changes something happens once by its key, in one transaction with the record of it; a call that
 //! fails changed nothing; words from outside reach the model behind a boundary.
 
+#![allow(clippy::needless_pass_by_value, reason = "one form for all tools: each owns its arguments")]
+
 pub mod add_note;
 pub mod bulk_update_records;
 pub mod create_record;

@@ -285,7 +285,7 @@ fn valid(connection: &Connection, field: &Field, text: &str) -> Result<String> {
                 DeskError::invalid(format!("{name} cannot be {text:?}; it is one of {}", allowed.join(", ")))
             })
         }
-        Rule::Email if text.is_empty() => Ok(String::new()),
+        Rule::Email | Rule::Member | Rule::Company if text.is_empty() => Ok(String::new()),
         Rule::Email => {
             let good = text.split_once('@').is_some_and(|(user, host)| {
                 !user.is_empty()
@@ -299,9 +299,7 @@ fn valid(connection: &Connection, field: &Field, text: &str) -> Result<String> {
                 Err(DeskError::invalid(format!("{text:?} is no address for mail")))
             }
         }
-        Rule::Member if text.is_empty() => Ok(String::new()),
         Rule::Member => crate::ids::member(connection, text),
-        Rule::Company if text.is_empty() => Ok(String::new()),
         Rule::Company => {
             let id = crate::ids::record(connection, text, Some(Kind::Company))?;
             living(connection, &id).map(|company| company.id)

@@ -24,8 +24,8 @@ pub(crate) fn hand(key: Option<&str>) -> Hand {
     Hand { who: "member:maya".to_owned(), at: now(), key: key.map(str::to_owned) }
 }
 
-fn fields(value: Value) -> Map<String, Value> {
-    value.as_object().unwrap().clone()
+fn fields(value: impl Into<Value>) -> Map<String, Value> {
+    value.into().as_object().unwrap().clone()
 }
 
 #[test]
