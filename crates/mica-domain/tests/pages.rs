@@ -193,7 +193,7 @@ async fn references_are_told_filled_in_and_not_guessed() {
     };
     let open = Ref::open("ticket", "T-1").called("Printer");
     let mentioned = Ref::mentioned("ticket", "T-2");
-    let (done, told) = noted(&[open.clone()], json!({ "text": "x" })).await;
+    let (done, told) = noted(std::slice::from_ref(&open), json!({ "text": "x" })).await;
     assert_eq!(done.as_deref(), Some("noted T-1: x"), "it must be there, and the domain knows it");
     assert!(told.contains("- ticket T-1 (Printer): open on the page"), "{told}");
     let (done, told) = noted(&[open.clone(), mentioned.clone()], json!({ "ticket": "", "text": "x" })).await;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mica_agent::{Access, Agent, Ask, Context, Decision, Hooks, Outcome, ToolSpec};
 use mica_ai::{Content, Dialect, Message, Model};
-use mica_domain::{Confidence, Domain, DomainHooks, Facts, Instructions, Packs, Prompt, Surroundings, Trust};
+use mica_domain::{Confidence, Domain, DomainHooks, Facts, Instructions, Packs, Surroundings, Trust};
 use mica_testkit::{Scenario, ScriptedModel, Turn};
 use mica_tools::{Sight, Workspace};
 use pack_code::CodePack;

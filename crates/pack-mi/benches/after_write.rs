@@ -24,7 +24,7 @@ use mica_agent::{Args, Hooks, RunId, Tool, ToolCx};
 use mica_ai::arguments::Arguments;
 use mica_ai::id::CallId;
 use mica_ai::message::ToolCall;
-use mica_domain::{Domain, DomainHooks, Facts, Instructions, Surroundings, ToolNames};
+use mica_domain::{DomainHooks, Facts, Instructions, Surroundings, ToolNames};
 use mica_tools::{Sight, Workspace, file_write};
 use pack_mi::{Checker, MiPack};
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ async fn main() -> ExitCode {
     let checker = Checker::new(workspace.root());
     let pack =
         Arc::new(MiPack::new(&workspace, Sight::Blind, Facts::default(), Instructions::default(), checker));
-    let hooks = DomainHooks::new(pack.clone(), &Surroundings::default());
+    let hooks = DomainHooks::new(pack, &Surroundings::default());
     let resolved = hooks.resolve(&|_| true).unwrap();
     let write = Arc::clone(resolved.tools.get(file_write::NAME).unwrap());
     let names = ToolNames::new(resolved.tools.names());

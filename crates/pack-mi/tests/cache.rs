@@ -28,7 +28,7 @@ use mica_ai::{Catalogue, Content, Dialect, Message, Model, Remote, Usage};
 use mica_context::section::context_block;
 use mica_context::segments::CacheCheck;
 use mica_context::{Journal, WindowKeeper, tokens};
-use mica_domain::{DomainHooks, Facts, Instructions, Prompt, Surroundings};
+use mica_domain::{DomainHooks, Facts, Instructions, Surroundings};
 use mica_testkit::cache::{self, Prompt as Sent};
 use mica_testkit::{CacheReport, Scenario, Script, ScriptedTransport, Turn};
 use mica_tools::{Sight, Workspace};

@@ -2,15 +2,20 @@
 
 use std::path::Path;
 
-use mica_domain::{Domain, Surroundings};
+use mica_domain::{Domain, StaticView, Surroundings};
 use serde_json::json;
 
 use super::*;
 use crate::checking::tests::{project, put};
 
 fn told(checker: &Checker, id: &str) -> String {
-    let sections = sections(checker, &State::default());
-    sections.into_iter().find(|section| section.id == id).unwrap().text
+    said(&sections(checker, &State::default()).into_iter().find(|section| section.id() == id).unwrap())
+}
+
+/// What a section says; nothing when it says nothing.
+fn said(section: &Section<Turn>) -> String {
+    let (tools, profile) = (Default::default(), Default::default());
+    section.said(&StaticView { tools: &tools, profile }).map(|said| said.text).unwrap_or_default()
 }
 
 #[test]
@@ -64,7 +69,7 @@ fn what_the_editor_shows_comes_and_goes() {
     let mut state = State::default();
     let facts = json!({ "open_file": "apis/A.xml", "selection": "<call/>" });
     let here = Surroundings { facts: facts.as_object().unwrap().clone(), ..Surroundings::default() };
-    let editor = |state: &State| sections(&checker, state).pop().unwrap().text;
+    let editor = |state: &State| said(&sections(&checker, state).pop().unwrap());
     pack.apply_context(&mut state, &here);
     assert_eq!(editor(&state), "The user has apis/A.xml open.\nSelected there:\n<call/>");
     pack.apply_context(&mut state, &Surroundings::default());
