@@ -12,6 +12,7 @@ use mica_policy::rules::Rule;
 
 use crate::equipment::of_commands;
 
+pub mod desk;
 pub mod eval;
 pub mod ext;
 pub mod knowhow;
@@ -132,6 +133,8 @@ pub enum Command {
     },
     /// Play cases: what is said and done, what a model answers, and what must come of it
     Eval(eval::EvalFlags),
+    /// Work at the help desk: customers, conversations, tasks and articles, with a copilot that asks before it changes things
+    Desk(desk::DeskFlags),
     /// Add, look at, try and log in to servers of the Model Context Protocol
     Mcp {
         /// What to do with them

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod config;
+pub mod desk;
 pub mod doctor;
 pub mod eval;
 pub mod explain;

@@ -150,6 +150,9 @@ async fn run(cli: &Cli) -> Result<Exit> {
             };
             return commands::ext::run(command, &shelf).await;
         }
+        Some(Command::Desk(flags)) => {
+            return Box::pin(commands::desk::run(flags, &cli.run, &surroundings)).await;
+        }
         Some(Command::Eval(flags)) => {
             return Box::pin(commands::eval::run(flags, &cli.run, &surroundings)).await;
         }

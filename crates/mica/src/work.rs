@@ -538,7 +538,8 @@ fn session(flags: &RunFlags, surroundings: &Surroundings) -> Result<Option<Sessi
     }))
 }
 
-fn limits(values: &Values) -> Limits {
+/// The ends of a run, as the settings have them.
+pub fn limits(values: &Values) -> Limits {
     let limits = &values.limits;
     let usual = Limits::default();
     Limits {

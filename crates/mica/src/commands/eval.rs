@@ -15,12 +15,13 @@ use crate::cli::{Form, RunFlags};
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
 
+mod desk;
 mod live;
 mod mi;
 
 /// The products that cases can be played in.
 fn products() -> Vec<Arc<dyn Product>> {
-    vec![Arc::new(mi::Mi)]
+    vec![Arc::new(mi::Mi), Arc::new(desk::Desk)]
 }
 
 /// Plays cases.

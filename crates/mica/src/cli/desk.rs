@@ -1,0 +1,34 @@
+//! What can be typed to work at the help desk.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Who works at the desk, where, and with what.
+#[derive(Debug, Clone, Default, Args)]
+pub struct DeskFlags {
+    /// Say this once, or do this command, print what comes of it, and exit. Can be given several times: one after the other
+    #[arg(short = 'p', long = "prompt", value_name = "PROMPT")]
+    pub say: Vec<String>,
+    /// Where the desk keeps its data; beside the sessions when absent
+    #[arg(long, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// The member who is there: an id or a name
+    #[arg(long = "as", value_name = "MEMBER", default_value = "member:maya")]
+    pub member: String,
+    /// The page to begin on: inbox, records, tasks, kb, agents, today or runs
+    #[arg(long, value_name = "PAGE")]
+    pub page: Option<String>,
+    /// What is open at the beginning: a thread, article, record, task or agent. Can be given several times
+    #[arg(long, value_name = "ID")]
+    pub open: Vec<String>,
+    /// The conversation to go on with, or to begin
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    pub conversation: String,
+    /// Answer with the script that comes along, and ask no model
+    #[arg(long)]
+    pub scripted: bool,
+    /// The zone that deadlines and times are in
+    #[arg(long, value_name = "ZONE", default_value = "Europe/Berlin")]
+    pub zone: String,
+}

@@ -1,0 +1,516 @@
+//! The help desk as a product: a desk of its own for each case, with a member at it, agents, mail and a clock.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::tz::TimeZone;
+use mica_agent::{Outcome, Settings};
+use mica_domain::approvals::Person;
+use mica_domain::capture::{Picked, State, Status};
+use mica_domain::copilot::Watch;
+use mica_domain::refs::Ref;
+use mica_domain::runners::{Conversation, Extras, OpenError, Opens};
+use mica_domain::tasks::Waker;
+use mica_domain::{Copilot, Domain, Setup, Surroundings};
+use mica_eval::copilot::{CopilotStage, Here, World};
+use mica_eval::{Came, CardSeen, Happened, Opening, Product, Said, Stage, StageError};
+use mica_policy::budget::Limits;
+use pack_desk::office::{Inbound, Means, Office, Ran};
+use pack_desk::store::{self, Hand, activity, articles, entities, jobs, mail, notes, tasks, team, threads};
+use pack_desk::{Store, ids};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// The product.
+pub struct Desk;
+
+/// What a desk is like at first, besides the data that comes along.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Shape {
+    /// Who is there; `member:maya` when absent.
+    member: Option<String>,
+    /// Mail that came in before.
+    mails: Vec<Mail>,
+    /// Articles that say something else: id and body.
+    articles: std::collections::BTreeMap<String, String>,
+    /// Titles of articles that are others.
+    titles: std::collections::BTreeMap<String, String>,
+    /// Fields of records that are others.
+    records: std::collections::BTreeMap<String, Map<String, Value>>,
+    /// Notes that were written before: id and text.
+    notes: std::collections::BTreeMap<String, String>,
+    /// Turns that a run may have.
+    turns: Option<u32>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Mail {
+    from: String,
+    subject: String,
+    body: String,
+    thread: Option<String>,
+}
+
+#[async_trait]
+impl Product for Desk {
+    fn name(&self) -> &str {
+        "desk"
+    }
+
+    async fn open(&self, opening: Opening) -> Result<Box<dyn Stage>, StageError> {
+        let shape: Shape = serde_json::from_value(Value::Object(opening.setup.clone()))
+            .map_err(|error| StageError::new(format!("setup: {error}")))?;
+        let store = Store::open(opening.folder.join("desk.db")).map_err(failed)?;
+        store::seed::fill(&store, opening.clock.now()).map_err(failed)?;
+        let limits = Limits { turns: shape.turns.or(Limits::default().turns), ..Limits::default() };
+        let means = Means {
+            store,
+            now: opening.clock.shared(),
+            zone: TimeZone::UTC,
+            provider: opening.model.provider(),
+            model: opening.model.model(),
+            settings: Settings::default(),
+            limits,
+            folder: opening.folder.join("agents"),
+            listeners: vec![Arc::new(opening.journal.clone())],
+            around: None,
+        };
+        let who = shape.member.clone().unwrap_or_else(|| "member:maya".to_owned());
+        let world = Playing { office: Office::new(means), who };
+        world.prepare(&shape).await?;
+        Ok(Box::new(CopilotStage::open(&opening, world).await?))
+    }
+}
+
+struct Playing {
+    office: Office,
+    who: String,
+}
+
+fn failed(error: impl std::fmt::Display) -> StageError {
+    StageError::new(error.to_string())
+}
+
+const EVENTS: [&str; 13] = [
+    "inbound", "triage", "sweep", "note", "assign", "change", "delete", "reply", "approve", "reject",
+    "snooze", "jobs", "undo",
+];
+
+const LOOKS: [&str; 15] = [
+    "writes",
+    "changes",
+    "outbox",
+    "drafts",
+    "tasks",
+    "bundles",
+    "jobs",
+    "undoable",
+    "record:ID",
+    "thread:ID",
+    "task:ID",
+    "article:ID",
+    "lock:ID",
+    "variable:NAME",
+    "tools",
+];
+
+impl Playing {
+    async fn prepare(&self, shape: &Shape) -> Result<(), StageError> {
+        for mail in &shape.mails {
+            self.mail(mail.clone()).await?;
+        }
+        let hand = Hand { who: "member:jonas".to_owned(), at: (self.office.means().now)(), key: None };
+        let store = &self.office.means().store;
+        store
+            .change(|tx| {
+                for (id, fields) in &shape.records {
+                    entities::update(tx, &hand, id, fields)?;
+                }
+                for (id, body) in &shape.articles {
+                    let edit = articles::Edit::Body(body.clone());
+                    articles::write(tx, &hand, id, "setup", None, Some(&edit))?;
+                }
+                for (id, title) in &shape.titles {
+                    articles::write(tx, &hand, id, "setup", Some(title), None)?;
+                }
+                articles::release(tx, "setup", true, "")?;
+                for (id, _) in articles::list(tx)? {
+                    articles::index(tx, &id)?;
+                }
+                for (about, text) in &shape.notes {
+                    notes::add(tx, &hand, about, text)?;
+                }
+                // What was done before the case is no part of it.
+                tx.execute("DELETE FROM activity", [])?;
+                tx.execute("DELETE FROM article_snapshots", [])?;
+                Ok(())
+            })
+            .map_err(failed)
+    }
+
+    async fn mail(&self, mail: Mail) -> Result<threads::Thread, StageError> {
+        let Mail { from, subject, body, thread } = mail;
+        self.office.inbound(Inbound { from, subject, body, thread }).await.map_err(failed)
+    }
+
+    /// What came of runs that nobody watched: the last of them, and what was proposed.
+    fn ran(here: &Here, mark: mica_eval::journal::Mark, ran: &[Ran]) -> Happened {
+        let bundles: Vec<Value> =
+            ran.iter().filter_map(|ran| ran.bundle.as_ref()).map(|bundle| json!(bundle.id())).collect();
+        let came = ran.last().map(|ran| here.came(mark, &ran.turned));
+        Happened { value: json!({ "runs": ran.len(), "bundles": bundles }), came }
+    }
+
+    async fn bundle(&self, args: &Map<String, Value>) -> Result<String, StageError> {
+        if let Some(id) = args.get("bundle").and_then(Value::as_str) {
+            return Ok(id.to_owned());
+        }
+        let all = self.office.bundles().list().await.map_err(failed)?;
+        let newest = all.iter().max_by_key(|bundle| (bundle.made, bundle.id().to_owned()));
+        newest.map(|bundle| bundle.id().to_owned()).ok_or_else(|| StageError::new("nothing was proposed"))
+    }
+
+    fn person(&self) -> Result<Person, StageError> {
+        let store = &self.office.means().store;
+        let rights = store.look(|connection| team::rights(connection, &self.who)).map_err(failed)?;
+        Ok(Person::new(&self.who, rights))
+    }
+}
+
+/// The one session of a case, whatever it is called.
+struct Only(Copilot);
+
+#[async_trait]
+impl mica_domain::runners::Opening for Only {
+    async fn open(&self, _: &Opens, _: Extras) -> Result<Arc<dyn Conversation>, OpenError> {
+        Ok(Arc::new(self.0.clone()))
+    }
+
+    async fn reopen(&self, _: &str) -> Result<Arc<dyn Conversation>, OpenError> {
+        Ok(Arc::new(self.0.clone()))
+    }
+}
+
+fn text(args: &Map<String, Value>, name: &str) -> Result<String, StageError> {
+    let found = args.get(name).and_then(Value::as_str);
+    found.map(str::to_owned).ok_or_else(|| StageError::new(format!("the event needs {name:?}")))
+}
+
+fn described(bundle: &mica_domain::capture::Bundle) -> Value {
+    let state = match &bundle.state {
+        State::Fresh => "fresh",
+        State::Snoozed { .. } => "snoozed",
+        State::Stale { .. } => "stale",
+        State::Approved => "approved",
+        State::PartiallyApproved => "partially_approved",
+        State::Rejected => "rejected",
+    };
+    let actions: Vec<Value> = bundle
+        .actions
+        .iter()
+        .map(|action| {
+            let status = match &action.status {
+                Status::Open => "open",
+                Status::Picked => "picked",
+                Status::Began => "began",
+                Status::Done { .. } => "done",
+                Status::Failed { .. } => "failed",
+                Status::Skipped { .. } => "skipped",
+                Status::Unknown { .. } => "unknown",
+            };
+            json!({ "id": action.id, "tool": action.tool, "status": status, "needs": action.needs })
+        })
+        .collect();
+    json!({ "state": state, "actions": actions })
+}
+
+#[async_trait]
+impl World for Playing {
+    async fn domain(&mut self) -> Result<Arc<dyn Domain>, StageError> {
+        self.office.forget().await;
+        let store = &self.office.means().store;
+        store.write(articles::recover).await.map_err(failed)?;
+        self.office.desk(&self.who).map_err(failed)
+    }
+
+    fn shape(&mut self, mut setup: Setup) -> Setup {
+        let store = &self.office.means().store;
+        if let Ok(rights) = store.look(|connection| team::rights(connection, &self.who)) {
+            setup.rights = rights;
+        }
+        setup.records = Arc::new(store.clone());
+        setup.watch = Some(Watch { session: "case".to_owned(), waker: Waker::default() });
+        setup.limits = self.office.means().limits.clone();
+        setup
+    }
+
+    /// `open` in `with` is what is open on the page; what is mentioned is an id of the desk.
+    fn surroundings(&self, said: &Said) -> Result<Surroundings, StageError> {
+        let mut here = Surroundings { page: said.page.clone(), ..Surroundings::default() };
+        let kind = |id: &str| match id.split_once(':').map(|(kind, _)| kind) {
+            Some("company" | "contact") | None => "record".to_owned(),
+            Some(kind) => kind.to_owned(),
+        };
+        for id in &said.mentions {
+            here.refs.add(Ref::mentioned(kind(id), id.clone()));
+        }
+        for (name, value) in &said.with {
+            let ids: Vec<String> = match (name.as_str(), value) {
+                ("open", Value::String(id)) => vec![id.clone()],
+                ("open", Value::Array(ids)) => {
+                    ids.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+                }
+                _ => return Err(StageError::unknown("thing to say with a message", name, ["open"])),
+            };
+            for id in ids {
+                here.refs.add(Ref::open(kind(&id), id));
+            }
+        }
+        Ok(here)
+    }
+
+    async fn event(
+        &mut self,
+        here: &Here,
+        name: &str,
+        args: &Map<String, Value>,
+    ) -> Result<Happened, StageError> {
+        let mark = here.journal.mark();
+        let store = self.office.means().store.clone();
+        let colleague = Hand { who: "member:jonas".to_owned(), at: here.clock.now(), key: None };
+        match name {
+            "inbound" => {
+                let triage = args.get("triage").and_then(Value::as_bool).unwrap_or(false);
+                let mut args = args.clone();
+                args.shift_remove("triage");
+                let mail = serde_json::from_value(Value::Object(args)).map_err(failed)?;
+                let thread = self.mail(mail).await?;
+                if !triage {
+                    return Ok(json!({ "thread": thread.id }).into());
+                }
+                let ran = self.office.triage(&thread.id).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &[ran]))
+            }
+            "triage" => {
+                let ran = self.office.triage(&text(args, "thread")?).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &[ran]))
+            }
+            "sweep" => {
+                let ran = match args.get("thread").and_then(Value::as_str) {
+                    None => self.office.sweep().await.map_err(failed)?,
+                    Some(thread) => {
+                        let autonomy = pack_desk::Desk::sweep_autonomy();
+                        let ran = self.office.attend("agent:sweep", thread, "nightly sweep", autonomy).await;
+                        vec![ran.map_err(failed)?]
+                    }
+                };
+                Ok(Self::ran(here, mark, &ran))
+            }
+            "note" => {
+                let (about, words) = (text(args, "about")?, text(args, "text")?);
+                let note = store
+                    .write(move |tx| notes::add(tx, &colleague, &about, &words))
+                    .await
+                    .map_err(failed)?;
+                let ran = self.office.mentioned(&note).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &ran))
+            }
+            "assign" => {
+                let (thread, to) = (text(args, "thread")?, text(args, "to")?);
+                let change = threads::Change { assignee: Some(to.clone()), ..Default::default() };
+                let id = thread.clone();
+                store.write(move |tx| threads::update(tx, &colleague, &id, &change)).await.map_err(failed)?;
+                let autonomy = pack_desk::Desk::triage_autonomy();
+                let ran = self.office.attend(&to, &thread, "assignment", autonomy).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &[ran]))
+            }
+            "change" => {
+                let mut fields = args.clone();
+                let id = text(args, "record")?;
+                fields.shift_remove("record");
+                let changed = if id.starts_with("thread:") {
+                    let change = serde_json::from_value(Value::Object(fields)).map_err(failed)?;
+                    store.write(move |tx| threads::update(tx, &colleague, &id, &change).map(|_| ())).await
+                } else {
+                    store.write(move |tx| entities::update(tx, &colleague, &id, &fields).map(|_| ())).await
+                };
+                changed.map_err(failed)?;
+                Ok(Value::Null.into())
+            }
+            "delete" => {
+                let id = text(args, "record")?;
+                store.write(move |tx| entities::delete(tx, &colleague, &id)).await.map_err(failed)?;
+                Ok(Value::Null.into())
+            }
+            "reply" => {
+                let (thread, body) = (text(args, "thread")?, text(args, "body")?);
+                let by = colleague.who.clone();
+                store
+                    .write(move |tx| threads::say(tx, &colleague, &thread, &by, &body))
+                    .await
+                    .map_err(failed)?;
+                Ok(Value::Null.into())
+            }
+            "approve" => {
+                let id = self.bundle(args).await?;
+                let bundle = self.office.bundles().get(&id).await.map_err(failed)?;
+                let picked = match args.get("actions").and_then(Value::as_array) {
+                    None => Picked::all(&bundle),
+                    Some(actions) => Picked::some(actions.iter().filter_map(Value::as_str)),
+                };
+                match self.office.apply(&self.who, &id, &picked).await {
+                    Ok(bundle) => Ok(described(&bundle).into()),
+                    Err(error) => Ok(json!({ "refused": error.to_string() }).into()),
+                }
+            }
+            "reject" => {
+                let id = self.bundle(args).await?;
+                let person = self.person()?;
+                let rejected = self
+                    .office
+                    .bundles()
+                    .reject(&id, "no", &person, here.clock.now())
+                    .await
+                    .map_err(failed)?;
+                Ok(described(&rejected).into())
+            }
+            "snooze" => {
+                let id = self.bundle(args).await?;
+                let until =
+                    pack_desk::deadline::parse(&text(args, "until")?, here.clock.now(), &TimeZone::UTC)
+                        .map_err(failed)?;
+                let person = self.person()?;
+                let snoozed = self
+                    .office
+                    .bundles()
+                    .snooze(&id, until, &person, here.clock.now())
+                    .await
+                    .map_err(failed)?;
+                Ok(described(&snoozed).into())
+            }
+            "jobs" => {
+                let left = store.read(jobs::unfinished).await.map_err(failed)?;
+                let station = self.office.station(&self.who);
+                for job in &left {
+                    pack_desk::jobs::run(&station, &job.id, &|_, _| {}).await.map_err(failed)?;
+                }
+                Ok(json!({ "ended": left.len() }).into())
+            }
+            "undo" => {
+                let hand = Hand { who: self.who.clone(), at: here.clock.now(), key: None };
+                let undone = store.write(move |tx| {
+                    let newest = articles::undoable(tx, Some(1))?;
+                    newest.first().map(|snapshot| articles::undo(tx, &hand, &snapshot.id)).transpose()
+                });
+                match undone.await {
+                    Ok(article) => Ok(json!({ "article": article.map(|article| article.id) }).into()),
+                    Err(error) => Ok(json!({ "refused": error.to_string() }).into()),
+                }
+            }
+            unknown => Err(StageError::unknown("event", unknown, EVENTS)),
+        }
+    }
+
+    async fn look(&mut self, here: &Here, what: &str) -> Result<Value, StageError> {
+        let store = self.office.means().store.clone();
+        let value = |value: Result<Value, pack_desk::DeskError>| match value {
+            Ok(value) => Ok(value),
+            Err(pack_desk::DeskError::Missing { .. }) => Ok(Value::Null),
+            Err(error) => Err(failed(error)),
+        };
+        if let Some(name) = what.strip_prefix("variable:") {
+            return Ok(here.copilot.store().look(&format!("var:{name}")).unwrap_or(Value::Null));
+        }
+        match what {
+            // Everything that is kept, but what everybody may do unasked: notes, drafts, jobs.
+            "writes" => value(store.look(|c| {
+                let all = activity::newest(c, None, Some(50))?;
+                let counts = |entry: &&activity::Entry| {
+                    !matches!(
+                        entry.verb.as_str(),
+                        "noted" | "drafted" | "received" | "began" | "done" | "failed"
+                    )
+                };
+                Ok(json!(all.iter().filter(counts).count()))
+            })),
+            "changes" => value(store.look(|c| {
+                let all = activity::newest(c, None, Some(50))?;
+                Ok(all
+                    .iter()
+                    .rev()
+                    .map(|entry| format!("{} {} {}", entry.who, entry.verb, entry.about))
+                    .collect())
+            })),
+            "outbox" => value(store.look(|c| Ok(json!(mail::outbox(c, Some(50))?)))),
+            "drafts" => value(store.look(|c| Ok(json!(mail::drafts(c, None, Some(50))?)))),
+            "tasks" => value(store.look(|c| {
+                Ok(json!(tasks::search(c, &tasks::Search { done: true, ..Default::default() })?.1))
+            })),
+            "jobs" => value(store.look(|c| Ok(json!(jobs::newest(c, None, Some(50))?)))),
+            "undoable" => value(store.look(|c| Ok(json!(articles::undoable(c, Some(50))?)))),
+            "bundles" => {
+                let bundles = self.office.bundles();
+                bundles.sweep().await.map_err(failed)?;
+                let mut all = bundles.list().await.map_err(failed)?;
+                all.sort_by_key(|bundle| (bundle.made, bundle.id().to_owned()));
+                Ok(all.iter().map(described).collect())
+            }
+            "tools" => Ok(json!(here.copilot.summaries())),
+            _ => {
+                let Some((kind, id)) = what.split_once(':') else {
+                    return Err(StageError::unknown("thing to look at", what, LOOKS));
+                };
+                let id = id.to_owned();
+                value(store.look(|c| {
+                    Ok(match kind {
+                        "record" => json!(entities::get(c, &ids::record(c, &id, None)?)?),
+                        "thread" => {
+                            let id = ids::of_kind(&id, "thread")?;
+                            let mut thread = json!(threads::get(c, &id)?);
+                            thread["messages"] = json!(threads::messages(c, &id, None)?.0);
+                            thread
+                        }
+                        "task" => json!(tasks::get(c, &ids::of_kind(&id, "task")?)?),
+                        "article" => json!(articles::get(c, &ids::of_kind(&id, "article")?)?),
+                        "lock" => json!(articles::holder(c, &ids::of_kind(&id, "article")?)?),
+                        _ => {
+                            return Err(pack_desk::DeskError::Missing {
+                                kind: "thing to look at".to_owned(),
+                                id: kind.to_owned(),
+                                near: Vec::new(),
+                            });
+                        }
+                    })
+                }))
+            }
+        }
+    }
+
+    async fn cards(&mut self, here: &Here) -> Vec<CardSeen> {
+        let shown = here.copilot.shown().await.unwrap_or_default();
+        let Some(last) = shown.last() else { return Vec::new() };
+        let cards = last.shown.segments.iter().filter_map(|segment| match segment {
+            mica_domain::cards::Segment::Card { card, .. } => Some(card),
+            mica_domain::cards::Segment::Text { .. } => None,
+        });
+        cards
+            .map(|card| CardSeen {
+                kind: card.kind.clone(),
+                ids: card.items.iter().map(|item| item.id.clone()).collect(),
+            })
+            .collect()
+    }
+
+    /// Mail leaves, and conversations are told of background work that has ended.
+    async fn advanced(&mut self, here: &Here) -> Result<Option<Came>, StageError> {
+        let now = here.clock.now();
+        self.office.means().store.write(move |tx| mail::leave(tx, now)).await.map_err(failed)?;
+        let mark = here.journal.mark();
+        let before = here.copilot.shown().await.map_err(failed)?.len();
+        self.office.news_through(Arc::new(Only(here.copilot.clone()))).await.map_err(failed)?;
+        let after = here.copilot.shown().await.map_err(failed)?;
+        Ok((after.len() > before).then(|| Came::of(&Outcome::Completed, here.journal.since(mark))))
+    }
+}

@@ -1,0 +1,93 @@
+//! What happens around a run on the page of articles: the open article is held, what it says is kept, and both are given
+//! back.
+
+use async_trait::async_trait;
+use mica_domain::State;
+use mica_domain::lifecycle::{Ending, Lifecycle};
+use serde_json::{Value, json};
+
+use crate::station::Station;
+use crate::store::articles;
+
+/// The page.
+pub const PAGE: &str = "kb";
+
+/// Holds articles for a run.
+pub struct Holding {
+    station: Station,
+}
+
+impl Holding {
+    /// For the runs of a session.
+    pub fn new(station: Station) -> Self {
+        Self { station }
+    }
+}
+
+#[async_trait]
+impl Lifecycle for Holding {
+    fn name(&self) -> &str {
+        "articles"
+    }
+
+    async fn begin(&self, state: &State) -> Result<Value, String> {
+        let token = uuid::Uuid::now_v7().simple().to_string();
+        let open = state.refs.find("article").map(|found| found.id.clone());
+        let article = open.as_deref().map(|id| crate::ids::of_kind(id, "article")).transpose();
+        let article = article.map_err(|error| error.to_string())?;
+        if let Some(article) = article.clone() {
+            let (hand, token) = (self.station.own_hand(), token.clone());
+            let held = self.station.store.write(move |tx| articles::hold(tx, &hand, &article, &token));
+            held.await.map_err(|error| error.to_string())?;
+        }
+        self.station.set_token(Some(token.clone()));
+        Ok(json!({ "run": token, "article": article }))
+    }
+
+    async fn end(&self, taken: &Value, ending: Ending) -> Result<(), String> {
+        let (run, well) = (token(taken), ending == Ending::Completed);
+        let why = match ending {
+            Ending::Completed => "",
+            Ending::Exhausted => "the run reached a limit",
+            Ending::Aborted => "the run was stopped",
+            Ending::Failed => "the run failed",
+            Ending::Crashed => "the program was cut off",
+        };
+        let released = self.station.store.write(move |tx| articles::release(tx, &run, well, why));
+        released.await.map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    async fn release(&self, taken: &Value) {
+        let run = token(taken);
+        if self.station.token().as_deref() == Some(&run) {
+            self.station.set_token(None);
+        }
+        // Usually done when it ended; what could not be done then is tried once more.
+        let released =
+            self.station.store.write(move |tx| articles::release(tx, &run, false, "the run ended")).await;
+        if let Err(error) = released {
+            tracing::warn!(%error, "an article could not be let go of");
+        }
+    }
+
+    async fn undo(&self, taken: &Value) -> Result<String, String> {
+        let (run, hand) = (token(taken), self.station.own_hand());
+        let undone = self.station.store.write(move |tx| {
+            let mut back = Vec::new();
+            for snapshot in articles::undoable(tx, Some(50))?.iter().filter(|snapshot| snapshot.run == run) {
+                back.push(articles::undo(tx, &hand, &snapshot.id)?.id);
+            }
+            Ok(back)
+        });
+        let back = undone.await.map_err(|error| error.to_string())?;
+        if back.is_empty() {
+            Err("nothing is left to put back".to_owned())
+        } else {
+            Ok(format!("put back: {}", back.join(", ")))
+        }
+    }
+}
+
+fn token(taken: &Value) -> String {
+    taken["run"].as_str().unwrap_or_default().to_owned()
+}

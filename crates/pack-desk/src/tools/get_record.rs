@@ -1,0 +1,94 @@
+//! `get_record`: one company or contact, with what belongs to it.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use mica_agent::Tool;
+use rusqlite::Connection;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::search_records::{data, row};
+use super::{DeskTool, line, outside, rows};
+use crate::station::{Sight, Station};
+use crate::store::entities::{self, Kind, Search};
+use crate::store::{Done, Result, notes, tasks, threads};
+
+/// Its name.
+pub const NAME: &str = "get_record";
+
+const ABOUT: &str =
+    "Reads one company or contact: its fields, its people, its open threads and tasks, and the newest notes.";
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The id of the record, for example "company:acme-logistics".
+    record: String,
+}
+
+pub(crate) fn tool(station: &Station) -> Arc<dyn Tool> {
+    DeskTool::looking(station, NAME, "Read a record", ABOUT, look).tool()
+}
+
+fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done> {
+    let id = crate::ids::record(connection, &input.record, None)?;
+    let entity = entities::get(connection, &id)?;
+    let mut words = format!("name: {}\n{}", entity.name, rows(&entity.fields));
+    let mut people = Vec::new();
+    if entity.kind == Kind::Company {
+        let search = Search { company: Some(id.clone()), limit: Some(10), ..Search::default() };
+        people = entities::search(connection, &search)?.0;
+        if !people.is_empty() {
+            words.push_str("people:\n");
+        }
+        for person in &people {
+            let _ = writeln!(words, "- {}", row(person));
+        }
+    }
+    let open = threads::Search { about: Some(id.clone()), limit: Some(5), ..threads::Search::default() };
+    let (threads, _) = threads::search(connection, &open)?;
+    for (index, thread) in threads.iter().enumerate() {
+        let _ = writeln!(
+            words,
+            "{}- {} ({}): {}",
+            if index == 0 { "newest threads:\n" } else { "" },
+            line(&thread.subject, 80),
+            thread.id,
+            thread.status
+        );
+    }
+    let search = tasks::Search { about: Some(id.clone()), limit: Some(5), ..tasks::Search::default() };
+    let (tasks, _) = tasks::search(connection, &search)?;
+    for (index, task) in tasks.iter().enumerate() {
+        let _ = writeln!(
+            words,
+            "{}- {}",
+            if index == 0 { "open tasks:\n" } else { "" },
+            super::list_tasks::row(station, task)
+        );
+    }
+    let notes =
+        if station.sight == Sight::Member { notes::about(connection, &id, None)? } else { Vec::new() };
+    for (index, note) in notes.iter().enumerate() {
+        let _ = writeln!(
+            words,
+            "{}- {}, {}: {}",
+            if index == 0 { "notes:\n" } else { "" },
+            note.author,
+            station.said(note.at),
+            line(&note.body, 300)
+        );
+    }
+    let gone = if entity.deleted { " It was deleted, and cannot be changed." } else { "" };
+    let text = format!(
+        "{id}, version {}, changed {}.{gone}\n{}",
+        entity.version,
+        station.said(entity.updated),
+        outside("record", words.trim_end())
+    );
+    let mut records = vec![data(&entity)];
+    records.extend(people.iter().map(data));
+    let details: Value = json!({ "records": records, "threads": threads, "tasks": tasks, "notes": notes });
+    Ok(Done { text, details })
+}
