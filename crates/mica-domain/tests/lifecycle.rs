@@ -88,7 +88,7 @@ impl Listener for Hears {
 async fn the_end_of_a_run_in_every_way() {
     let text = || Scenario::new().turn(Turn::new().text("Done."));
     let looks = || Scenario::new().turn(Turn::new().call("look", json!({})));
-    let cases: [(&str, Scenario, Option<u32>, &str, Option<Ending>); 4] = [
+    let cases = [
         ("completed", text(), None, "", None),
         ("exhausted", looks().turn(Turn::new().text("No more.")), Some(1), "", Some(Ending::Exhausted)),
         ("failed", looks(), None, "", Some(Ending::Failed)),

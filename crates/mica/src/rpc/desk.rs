@@ -19,12 +19,12 @@ use crate::cli::{Form, RestoreFlags};
 use crate::commands::sessions;
 use crate::commands::undo;
 use crate::inquiries::Inquiries;
-use mica_domain::keeping::Keeper;
 use crate::render::json::JsonLines;
 use crate::saying::{Heard, Said};
 use crate::surroundings::Surroundings;
 use crate::switching;
 use crate::work::Work;
+use mica_domain::keeping::Keeper;
 
 /// Where requests are handled.
 pub(super) struct Desk<'a> {
