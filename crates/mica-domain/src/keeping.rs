@@ -4,6 +4,7 @@
 //! that goes back to an earlier point has what was written until there.
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -25,6 +26,8 @@ use window::left_behind_id;
 #[derive(Clone)]
 pub struct Keeper {
     inner: Arc<Mutex<Inner>>,
+    /// Whether the last that is kept is a question, so that the first call behind it must be told of.
+    asks: Arc<AtomicBool>,
 }
 
 struct Inner {
@@ -71,13 +74,17 @@ pub struct Waiting {
 /// Whose entry a [`Waiting`] is.
 const WAITING: &str = "mica.waiting";
 
+/// Whose entry says that a question was answered, and what it was about has begun: it is not asked again.
+const TAKEN: &str = "mica.taken";
+
 /// Whose entry it is that has what a domain remembers.
 const DOMAIN: &str = "mica.domain";
 
 impl Keeper {
     /// Writes to this session.
     pub fn new(session: Session) -> Self {
-        Self { inner: Arc::new(Mutex::new(Inner { session, before: Vec::new() })) }
+        let inner = Arc::new(Mutex::new(Inner { session, before: Vec::new() }));
+        Self { inner, asks: Arc::default() }
     }
 
     /// The session, to look at.
@@ -163,11 +170,20 @@ impl Keeper {
     pub async fn waits(&self, asks: &[Ask], tally: &Tally) -> Result<(), String> {
         let waiting = Waiting { asks: asks.to_vec(), tally: tally.clone() };
         let value = serde_json::to_value(waiting).map_err(|error| error.to_string())?;
-        self.append(Body::Custom { custom: WAITING.to_owned(), value }, Durability::Now).await
+        self.append(Body::Custom { custom: WAITING.to_owned(), value }, Durability::Now).await?;
+        self.asks.store(true, Ordering::SeqCst);
+        Ok(())
     }
 
-    /// What the session's last run waits for, when nothing was said since.
+    /// What the session's last run waits for, when nothing was said since and nothing of it has begun: a call that may have
+    /// had its effect is not asked about again.
     pub fn waiting(&self) -> Option<Waiting> {
+        let waiting = self.newest_waiting();
+        self.asks.store(waiting.is_some(), Ordering::SeqCst);
+        waiting
+    }
+
+    fn newest_waiting(&self) -> Option<Waiting> {
         let session = self.session();
         let branch = session.branch().ok()?;
         for entry in branch.entries.iter().rev() {
@@ -175,6 +191,7 @@ impl Keeper {
                 Body::Custom { custom, value } if custom == WAITING => {
                     return serde_json::from_value(value.clone()).ok();
                 }
+                Body::Custom { custom, .. } if custom == TAKEN => return None,
                 Body::Message { .. } => return None,
                 _ => {}
             }
@@ -279,13 +296,23 @@ impl Side for Keeper {
 #[async_trait]
 impl Listener for Keeper {
     fn hears(&self, kind: &EventKind) -> bool {
-        matches!(kind, EventKind::RunStart | EventKind::RunEnd { .. })
+        match kind {
+            EventKind::RunStart | EventKind::RunEnd { .. } => true,
+            EventKind::CallStart { .. } => self.asks.load(Ordering::SeqCst),
+            _ => false,
+        }
     }
 
     async fn event(&self, event: Event) {
         let run = RunId::from(event.run.as_str());
         let kept = match &event.kind {
             EventKind::RunStart => self.append(Body::RunStart { run }, Durability::Lazy).await,
+            // Before the call runs, which waits for this.
+            EventKind::CallStart { call, .. } => {
+                self.asks.store(false, Ordering::SeqCst);
+                let value = json!({ "call": call });
+                self.append(Body::Custom { custom: TAKEN.to_owned(), value }, Durability::Now).await
+            }
             EventKind::RunEnd { outcome } => {
                 let outcome = word(outcome).to_owned();
                 self.append(Body::RunEnd { run, outcome }, Durability::Now).await

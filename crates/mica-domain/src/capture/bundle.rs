@@ -1,6 +1,7 @@
 //! The actions of a run, as they are kept until a person decides.
 
 use jiff::Timestamp;
+use mica_agent::tool::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -115,6 +116,15 @@ impl Bundle {
     /// Its id.
     pub fn id(&self) -> &str {
         &self.about.bundle
+    }
+
+    /// Whether it proposes the same as another, whatever became of it since.
+    pub(crate) fn proposes(&self, other: &Self) -> bool {
+        let said = |bundle: &Self| -> Vec<(String, String, Args)> {
+            let all = bundle.actions.iter();
+            all.map(|action| (action.id.clone(), action.tool.clone(), action.args.clone())).collect()
+        };
+        said(self) == said(other)
     }
 
     /// An action.

@@ -80,8 +80,9 @@ impl Bundles {
         self
     }
 
-    /// Keeps a new bundle; an older one about the same subject that nobody decided about is superseded. A bundle that is
-    /// there already stays as it is: a crash may have come between.
+    /// Keeps a new bundle; an older one about the same subject is superseded, as far as nobody decided about it. A bundle
+    /// that is there already stays as it is: a crash may have come between. One of the same name that proposes something
+    /// else is another one, and gets a name of its own: nothing that was captured is lost.
     ///
     /// # Errors
     /// [`CaptureError`]
@@ -89,9 +90,17 @@ impl Bundles {
         if bundle.about.base == Base::default() {
             bundle.about.base = self.standing(&bundle).await?.unwrap_or_else(|| Base::at(bundle.made));
         }
-        match self.records.put(KIND, bundle.id(), &written(&bundle)?, None).await {
-            Ok(_) | Err(RecordError::Conflict { .. }) => {}
-            Err(error) => return Err(error.into()),
+        let name = bundle.id().to_owned();
+        for another in 2..=TRIES + 1 {
+            match self.records.put(KIND, bundle.id(), &written(&bundle)?, None).await {
+                Ok(_) => break,
+                Err(RecordError::Conflict { .. }) if self.get(bundle.id()).await?.proposes(&bundle) => break,
+                Err(RecordError::Conflict { kind, id }) if another > TRIES => {
+                    return Err(RecordError::Conflict { kind, id }.into());
+                }
+                Err(RecordError::Conflict { .. }) => bundle.about.bundle = format!("{name}-{another}"),
+                Err(error) => return Err(error.into()),
+            }
         }
         let kept = self.get(bundle.id()).await?;
         if let Some(subject) = &kept.about.subject
@@ -143,7 +152,9 @@ impl Bundles {
     /// Says of a bundle that it is superseded, where it is and that is not written yet.
     async fn settle(&self, bundle: &mut Bundle) -> Result<(), CaptureError> {
         let Some(subject) = &bundle.about.subject else { return Ok(()) };
-        if !matches!(bundle.state, State::Fresh | State::Snoozed { .. }) {
+        // What somebody is applying is not taken from them in the middle.
+        let is_left = matches!(bundle.state, State::PartiallyApproved) && bundle.lease.is_none();
+        if !is_left && !matches!(bundle.state, State::Fresh | State::Snoozed { .. }) {
             return Ok(());
         }
         let key = subject.key();

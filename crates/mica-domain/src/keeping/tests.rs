@@ -56,3 +56,53 @@ async fn what_a_domain_remembers_is_there_again() {
         assert_eq!(keeper.remembered("notes").unwrap(), json!("garbage"));
     }
 }
+
+/// Somebody said yes, the call began, and the process died: it may have had its effect, so nobody is asked again.
+#[tokio::test]
+async fn a_question_whose_call_has_begun_is_not_asked_again() {
+    use mica_ai::id::CallId;
+    use mica_ai::message::ToolCall;
+
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = Sessions::new(folder.path(), jiff::Timestamp::now);
+    let keeper = Keeper::new(sessions.draft(folder.path(), None));
+    let said: Message = mica_ai::User::text("send it").into();
+    keeper.append(said.into(), Durability::Now).await.unwrap();
+    let path = keeper.session().path().to_owned();
+    let call = ToolCall {
+        id: CallId::from("c1"),
+        name: "send".to_owned(),
+        arguments: mica_ai::arguments::Arguments::from_value(&json!({})),
+    };
+    let ask = Ask::new(call, json!({}), "it leaves the house".to_owned(), None);
+    let begins = |run: &str| Event {
+        seq: 1,
+        run: run.into(),
+        kind: EventKind::CallStart {
+            call: CallId::from("c1"),
+            tool: "send".to_owned(),
+            label: "send".to_owned(),
+            arguments: json!({}),
+        },
+    };
+    // A call that nobody was asked about writes nothing.
+    assert!(!keeper.hears(&begins("r1").kind));
+    keeper.waits(std::slice::from_ref(&ask), &Tally::default()).await.unwrap();
+    drop(keeper);
+
+    let keeper = Keeper::new(sessions.open(&path, Access::Write).unwrap());
+    assert_eq!(
+        keeper.waiting().unwrap().asks,
+        [ask.clone()],
+        "it is asked again as long as nothing has begun"
+    );
+    assert!(keeper.hears(&begins("r1").kind));
+    keeper.event(begins("r1")).await;
+    assert!(!keeper.hears(&begins("r1").kind), "once is enough");
+    drop(keeper);
+
+    let keeper = Keeper::new(sessions.open(&path, Access::Write).unwrap());
+    assert_eq!(keeper.waiting(), None);
+    keeper.waits(std::slice::from_ref(&ask), &Tally::default()).await.unwrap();
+    assert_eq!(keeper.waiting().unwrap().asks, [ask], "another question is another question");
+}

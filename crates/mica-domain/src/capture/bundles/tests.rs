@@ -191,3 +191,27 @@ async fn a_base_that_was_left_out_counts_from_the_end_of_the_run() {
     let bundles = Bundles::new(Arc::new(InMemory::default())).watching(product);
     assert_eq!(bundles.add(plain).await.unwrap().about.base, Base::version("9"));
 }
+
+/// Two runs that were given one name: what the second captured is not lost.
+#[tokio::test]
+async fn what_proposes_something_else_under_the_same_name_gets_a_name_of_its_own() {
+    let bundles = Bundles::new(Arc::new(InMemory::default()));
+    bundles.add(one("a", 1)).await.unwrap();
+    // The same again, after a crash.
+    assert_eq!(bundles.add(one("a", 1)).await.unwrap().id(), "a");
+    let more = bundle("a", 2, vec![action(1, "keyed", None), action(2, "keyed", None)]);
+    assert_eq!(bundles.add(more).await.unwrap().id(), "a-2");
+    assert_eq!(states(&bundles).await, ["a: superseded by a-2", "a-2: fresh"]);
+}
+
+/// The rest of one that was approved in part is proposed anew by a newer one: both would do it twice.
+#[tokio::test]
+async fn the_rest_of_one_that_was_approved_in_part_is_superseded_too() {
+    let bundles = Bundles::new(Arc::new(InMemory::default()));
+    let mut partly = one("a", 1);
+    partly.state = State::PartiallyApproved;
+    bundles.add(partly).await.unwrap();
+    assert_eq!(states(&bundles).await, ["a: partially"]);
+    bundles.add(one("b", 2)).await.unwrap();
+    assert_eq!(states(&bundles).await, ["a: superseded by b", "b: fresh"]);
+}
