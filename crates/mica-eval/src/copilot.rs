@@ -294,7 +294,10 @@ impl<W: World + Sync> Stage for CopilotStage<W> {
                 "page" => Ok(json!(state.page)),
                 "clients" => Ok(self.clients.clone()),
                 "sent:bytes" => Ok(json!(self.model.watch().requests().pop().map(|asked| asked.body.len()))),
-                "sent" => Ok(self.model.watch().requests().pop().map_or(Value::Null, |asked| asked.json)),
+                "sent" => {
+                    let sent = self.model.watch().requests().pop();
+                    Ok(sent.map_or(Value::Null, |sent| json!(String::from_utf8_lossy(&sent.body))))
+                }
                 "refs" => Ok(state.refs.iter().map(|one| format!("{}:{}", one.kind, one.id)).collect()),
                 "waiting" => Ok(here.copilot.waiting().iter().map(|ask| ask.call.name.clone()).collect()),
                 _ => self.world.look(here, what).await,

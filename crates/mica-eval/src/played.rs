@@ -155,8 +155,14 @@ impl Provider for Watching {
 
 /// Who answers a request, as far as what was said before tells.
 fn origin(request: &Request) -> Origin {
+    let model = &request.model;
+    // Of this model only: what another one said before a switch is no word of who answers now.
     let said = request.messages.iter().rev().find_map(|message| match message {
-        Message::Assistant(Assistant { origin, .. }) => Some(origin.clone()),
+        Message::Assistant(Assistant { origin, .. })
+            if origin.dialect == model.dialect && [&model.id, &model.deployment].contains(&&origin.model) =>
+        {
+            Some(origin.clone())
+        }
         _ => None,
     });
     said.unwrap_or_else(|| Origin {
