@@ -75,8 +75,8 @@ pub trait World: Send {
                 "refs",
                 "waiting",
                 "clients",
-                "sent",
-                "sent:bytes",
+                "wire",
+                "wire:bytes",
                 "reference:REFERENCE",
                 "variable:NAME",
                 "kept:NAME",
@@ -293,8 +293,8 @@ impl<W: World + Sync> Stage for CopilotStage<W> {
             _ => match what {
                 "page" => Ok(json!(state.page)),
                 "clients" => Ok(self.clients.clone()),
-                "sent:bytes" => Ok(json!(self.model.watch().requests().pop().map(|asked| asked.body.len()))),
-                "sent" => {
+                "wire:bytes" => Ok(json!(self.model.watch().requests().pop().map(|asked| asked.body.len()))),
+                "wire" => {
                     let sent = self.model.watch().requests().pop();
                     Ok(sent.map_or(Value::Null, |sent| json!(String::from_utf8_lossy(&sent.body))))
                 }
