@@ -108,6 +108,9 @@ pub struct Tally {
     pub calls: Vec<u64>,
     /// Calls that failed since the last one that worked.
     pub failures: u32,
+    /// Questions about calls that people answered.
+    #[serde(default)]
+    pub approvals: u32,
 }
 
 impl Tally {

@@ -290,11 +290,12 @@ impl Run<'_> {
         let around = Around { hooks: self.hooks, events: self.events, cut, answer: &answer, waits: &waits };
         let began = Instant::now();
         let (results, mut finished) = mpsc::channel::<Finished>(items.len().max(1));
-        let mut ends = false;
+        let (mut ends, mut worked) = (false, true);
         let mut kept = Ok(());
         let keeping = async {
             while let Some(finished) = finished.recv().await {
                 ends |= finished.ends_run;
+                worked &= finished.result.status == ResultStatus::Ok;
                 if kept.is_ok() {
                     kept = self.result(finished).await;
                     if kept.is_err() {
@@ -309,7 +310,7 @@ impl Run<'_> {
         kept?;
         Ok(if cut.is_cancelled() {
             self.cut_short()
-        } else if ends {
+        } else if ends && worked {
             Turn::Done
         } else {
             Turn::More

@@ -173,7 +173,7 @@ pub enum Ends {
     /// The batch: the calls behind it in the same answer are not run, because what may be done has changed. Such a tool
     /// runs alone ([`Access::Exclusive`]), so that nothing behind it has begun.
     Batch,
-    /// The run, once the whole batch is done.
+    /// The run, once the whole batch is done. Not when another call of it failed: the model has to learn of that.
     Run,
 }
 

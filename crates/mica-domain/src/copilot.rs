@@ -16,11 +16,14 @@ mod closing;
 mod deciding;
 mod epoch;
 mod error;
+mod feed;
 mod lives;
 mod looking;
 mod past;
 mod running;
 mod setup;
+mod switching;
+mod view;
 
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -54,13 +57,16 @@ use crate::tasks::{TaskHooks, TaskKinds};
 pub use closing::Audit;
 pub use deciding::Answered;
 pub use error::CopilotError;
+pub use feed::{Anew, Following, Place};
 pub use lives::Offer;
 pub use looking::ShownAnswer;
 pub use setup::{Around, Now, Setup, Watch};
+pub use view::{Line, Piece, Role, View};
 
 use asked::Asked;
 use closing::Closing;
 use epoch::{Calls, Epoch};
+use feed::Feed;
 use lives::Lives;
 
 /// What is said about what was captured in a run that nobody ended.
@@ -88,6 +94,7 @@ struct Inner {
     store: Store,
     window: Arc<WindowKeeper>,
     notices: Vec<String>,
+    feed: Arc<Feed>,
     running: Arc<RunLock<()>>,
 }
 
@@ -210,6 +217,8 @@ impl Copilot {
         for listener in setup.listeners {
             agent.listen(listener);
         }
+        let feed = Feed::new();
+        agent.listen(Arc::clone(&feed) as Arc<dyn Listener>);
         let running = Arc::default();
         let inner = Inner {
             agent,
@@ -227,6 +236,7 @@ impl Copilot {
             store,
             window,
             notices,
+            feed,
             running,
         };
         Ok(Self { inner: Arc::new(inner) })

@@ -44,6 +44,8 @@ pub struct CaseFile {
     pub clock: Option<Timestamp>,
     /// Seconds it may take; the runner's own limit when absent.
     pub deadline: Option<u64>,
+    /// The digest that its journal must have: played again, it tells the same bytes.
+    pub journal: Option<String>,
     /// What the world is like at first, as the product has it.
     pub setup: Map<String, Value>,
     /// What happens with calls that no stand-in fits.

@@ -3,6 +3,8 @@
 //! A product says what its domain is and what can happen and be looked at around it. Sessions, restarts, answers,
 //! stand-ins and what is heard are done here, the same for all of them.
 
+mod clients;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::clock::CaseClock;
 use crate::journal::{Journal, Mark};
 use crate::mocks::Mocks;
-use crate::played::Played;
+use crate::played::{Played, facts};
 use crate::product::{Answering, Came, CardSeen, Happened, Opening, Said, Stage, StageError};
 
 /// What a product supplies besides: its domain, and the world around it.
@@ -68,7 +70,18 @@ pub trait World: Send {
         Err(StageError::unknown(
             "thing to look at",
             what,
-            ["page", "refs", "waiting", "variable:NAME", "kept:NAME", "run:NAME"],
+            [
+                "page",
+                "refs",
+                "waiting",
+                "clients",
+                "wire",
+                "wire:bytes",
+                "reference:REFERENCE",
+                "variable:NAME",
+                "kept:NAME",
+                "run:NAME",
+            ],
         ))
     }
 
@@ -132,6 +145,8 @@ pub struct CopilotStage<W> {
     mocks: Mocks,
     clock: CaseClock,
     journal: Journal,
+    /// What clients saw that lost their connection.
+    clients: Value,
 }
 
 fn failed(error: impl std::fmt::Display) -> StageError {
@@ -157,6 +172,7 @@ impl<W: World> CopilotStage<W> {
             mocks: opening.mocks.clone(),
             clock,
             journal: opening.journal.clone(),
+            clients: Value::Null,
         };
         stage.begin(session).await?;
         Ok(stage)
@@ -190,7 +206,14 @@ impl<W: World> CopilotStage<W> {
 
 #[async_trait]
 impl<W: World + Sync> Stage for CopilotStage<W> {
-    async fn say(&mut self, said: Said) -> Result<Came, StageError> {
+    async fn say(&mut self, mut said: Said) -> Result<Came, StageError> {
+        let lost = said.with.shift_remove("lose").map(|after| {
+            let after = after.as_u64().filter(|after| *after > 0);
+            after.ok_or_else(|| {
+                StageError::new("`lose` is after how many events a client loses its connection")
+            })
+        });
+        let lost = lost.transpose()?;
         let surroundings = self.world.surroundings(&said)?;
         let here = self.here()?;
         let mark = here.journal.mark();
@@ -199,6 +222,11 @@ impl<W: World + Sync> Stage for CopilotStage<W> {
             surroundings: Some(surroundings),
             ..mica_domain::runners::Said::default()
         };
+        if let Some(after) = lost {
+            let (outcome, clients) = clients::lost(&here.copilot, said, after).await?;
+            self.clients = clients;
+            return self.ended(mark, Ok(Turned { outcome, text: String::new(), details: Vec::new() })).await;
+        }
         let turned = here.copilot.say(said).await;
         self.ended(mark, turned).await
     }
@@ -233,6 +261,15 @@ impl<W: World + Sync> Stage for CopilotStage<W> {
 
     async fn event(&mut self, name: &str, args: &Map<String, Value>) -> Result<Happened, StageError> {
         let here = self.here.as_ref().ok_or_else(|| StageError::new("nobody is here"))?;
+        if name == "model" {
+            let name = args.get("name").and_then(Value::as_str);
+            let dialect = args.get("dialect").cloned().map(serde_json::from_value).transpose();
+            let model = facts(name, dialect.map_err(failed)?);
+            let described = json!({ "model": model.id, "dialect": model.dialect });
+            self.model.becomes(Arc::clone(&model));
+            here.copilot.switch(self.model.provider(), model).await.map_err(failed)?;
+            return Ok(described.into());
+        }
         self.world.event(here, name, args).await
     }
 
@@ -243,6 +280,11 @@ impl<W: World + Sync> Stage for CopilotStage<W> {
         match what.split_once(':') {
             Some(("kept", name)) => Ok(held(&state.kept, name)),
             Some(("run", name)) => Ok(held(&state.run, name)),
+            Some(("reference", reference)) => match here.copilot.store().look(reference) {
+                Ok(value) => Ok(value),
+                Err(StoreError::Missing { .. }) => Ok(Value::Null),
+                Err(error) => Err(failed(error)),
+            },
             Some(("variable", name)) => match here.copilot.store().look(&format!("var:{name}")) {
                 Ok(value) => Ok(value),
                 Err(StoreError::Missing { .. }) => Ok(Value::Null),
@@ -250,6 +292,12 @@ impl<W: World + Sync> Stage for CopilotStage<W> {
             },
             _ => match what {
                 "page" => Ok(json!(state.page)),
+                "clients" => Ok(self.clients.clone()),
+                "wire:bytes" => Ok(json!(self.model.watch().requests().pop().map(|asked| asked.body.len()))),
+                "wire" => {
+                    let sent = self.model.watch().requests().pop();
+                    Ok(sent.map_or(Value::Null, |sent| json!(String::from_utf8_lossy(&sent.body))))
+                }
                 "refs" => Ok(state.refs.iter().map(|one| format!("{}:{}", one.kind, one.id)).collect()),
                 "waiting" => Ok(here.copilot.waiting().iter().map(|ask| ask.call.name.clone()).collect()),
                 _ => self.world.look(here, what).await,

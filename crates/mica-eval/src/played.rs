@@ -73,7 +73,8 @@ impl Watch {
 #[derive(Clone)]
 pub struct Played {
     provider: Arc<dyn Provider>,
-    model: Arc<Model>,
+    /// Another one from some moment on, for all clones.
+    model: Arc<Mutex<Arc<Model>>>,
     scenario: Option<Scenario>,
     watch: Watch,
 }
@@ -83,7 +84,7 @@ impl Played {
     pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, scenario: Option<Scenario>) -> Self {
         let watch = Watch::default();
         let watching = Watching { inner: provider, watch: watch.clone(), seals: scenario.is_some() };
-        Self { provider: Arc::new(watching), model, scenario, watch }
+        Self { provider: Arc::new(watching), model: Arc::new(Mutex::new(model)), scenario, watch }
     }
 
     /// Who answers.
@@ -93,7 +94,12 @@ impl Played {
 
     /// What is known of the model.
     pub fn model(&self) -> Arc<Model> {
-        Arc::clone(&self.model)
+        Arc::clone(&self.model.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// From now on it is another one, also when the stage is opened again.
+    pub(crate) fn becomes(&self, model: Arc<Model>) {
+        *self.model.lock().unwrap_or_else(PoisonError::into_inner) = model;
     }
 
     /// What it plays, when it plays a script.
@@ -149,8 +155,14 @@ impl Provider for Watching {
 
 /// Who answers a request, as far as what was said before tells.
 fn origin(request: &Request) -> Origin {
+    let model = &request.model;
+    // Of this model only: what another one said before a switch is no word of who answers now.
     let said = request.messages.iter().rev().find_map(|message| match message {
-        Message::Assistant(Assistant { origin, .. }) => Some(origin.clone()),
+        Message::Assistant(Assistant { origin, .. })
+            if origin.dialect == model.dialect && [&model.id, &model.deployment].contains(&&origin.model) =>
+        {
+            Some(origin.clone())
+        }
         _ => None,
     });
     said.unwrap_or_else(|| Origin {

@@ -21,7 +21,7 @@ use crate::journal::Journal;
 use crate::models::{Live, Making, Tape};
 use crate::playing::Playing;
 use crate::product::{Product, StageError};
-use crate::report::{CaseReport, Report, Status};
+use crate::report::{CaseReport, Check, Report, Status};
 
 /// How cases are played.
 pub struct Runner {
@@ -108,6 +108,17 @@ impl Runner {
         let told = String::from_utf8_lossy(&journal.bytes()).replace(&folder.display().to_string(), FOLDER);
         let bytes = told.into_bytes();
         report.journal = Some(digest(&bytes)).filter(|_| !bytes.is_empty());
+        if let Some(expected) = &case.file.journal {
+            let found = report.journal.clone().unwrap_or_else(|| "nothing was told".to_owned());
+            report.checks.push(Check {
+                at: "the end".to_owned(),
+                what: "journal".to_owned(),
+                passed: found == *expected,
+                judged: false,
+                expected: expected.clone(),
+                found,
+            });
+        }
         let problem = problem.or_else(|| self.keep(case, &bytes).err());
         report.status = match &problem {
             Some(_) => Status::Error,

@@ -34,6 +34,9 @@ pub struct Limits {
     pub repeats: Option<usize>,
     /// Calls in a row that failed. Twelve: a batch of wrong guesses is one mistake, three turns of them are a pattern.
     pub failures: Option<u32>,
+    /// Questions that people answered. No limit: who answers can also stop it. A product whose people are not to be worn
+    /// down until they say yes to anything sets one.
+    pub approvals: Option<u32>,
     /// With so many turns left, the model is told once. Five: enough to bring things into order. Zero, or a turn limit
     /// of no more than twice that, is no warning.
     pub warning: u32,
@@ -48,6 +51,7 @@ impl Default for Limits {
             active: Some(Duration::from_secs(60 * 60)),
             repeats: Some(5),
             failures: Some(12),
+            approvals: None,
             warning: 5,
         }
     }
@@ -62,6 +66,7 @@ impl Limits {
         active: None,
         repeats: None,
         failures: None,
+        approvals: None,
         warning: 0,
     };
 }
@@ -163,6 +168,10 @@ fn work(limits: &Limits, tally: &Tally) -> Option<Reached> {
     if limits.failures.is_some_and(|most| tally.failures >= most) {
         let text = format!("{} calls failed in a row", tally.failures);
         return Some(reached("failures", text, Room::ForClosing));
+    }
+    if limits.approvals.is_some_and(|most| tally.approvals >= most) {
+        let text = format!("people were asked {} times", tally.approvals);
+        return Some(reached("approvals", text, Room::ForClosing));
     }
     None
 }

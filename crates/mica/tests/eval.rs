@@ -248,3 +248,119 @@ async fn a_judge_is_recorded_once_and_played_without_a_model() {
     );
     assert_eq!(stage.server.captured().len(), 1, "nobody was asked");
 }
+
+/// The cases that come with the help desk.
+fn desk_evals() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../pack-desk/evals").canonicalize().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recorded_conversation_of_the_desk_is_replayed_byte_for_byte() {
+    let card = "```mica:record-card\n{ \"id\": \"contact:ana-silva\" }\n```";
+    let scenario = Scenario::new()
+        .named("desk replay")
+        .turn(Turn::new().thinking("A contact.").call("search_records", json!({ "query": "Ana Silva" })))
+        .turn(Turn::new().text(format!("Ana Silva is one of our contacts.\n\n{card}\n")))
+        .turn(Turn::new().call("create_task", json!({ "title": "Call Ana Silva" })))
+        .turn(Turn::new().text("It is on your list."));
+    let stage = Stage::new(scenario).await;
+    let case = std::fs::read_to_string(desk_evals().join("20_replay_byte_for_byte.toml")).unwrap();
+    let journal = case.lines().find(|line| line.starts_with("journal = ")).unwrap().to_owned();
+    put(&stage, "replay.toml", &case.replace(&format!("{journal}\n"), ""));
+
+    // Recording it again gives the file that comes along.
+    let ran = stage.ask(&["eval", "replay.toml", "--record"]).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    assert_eq!(stage.server.captured().len(), 4);
+    let recorded = read(&stage, "data/20_replay.jsonl");
+    let kept = desk_evals().join("data/20_replay.jsonl");
+    let fresh = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("20_replay.jsonl");
+    std::fs::write(&fresh, &recorded).unwrap();
+    assert_eq!(
+        std::fs::read_to_string(&kept).unwrap_or_default(),
+        recorded,
+        "when the desk says something else on purpose, put {} in the place of {}",
+        fresh.display(),
+        kept.display()
+    );
+
+    // Played twice it tells the same, and it is what was told when the case was written.
+    let mut journals = Vec::new();
+    for folder in ["one", "two"] {
+        let ran = stage.mica(&["eval", "replay.toml", "--journal", folder, "--report", "report.json"]).await;
+        assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+        journals.push(std::fs::read(stage.project().join(folder).join("replay.jsonl")).unwrap());
+    }
+    assert_eq!(stage.server.captured().len(), 4, "nobody was asked again");
+    assert!(!journals[0].is_empty() && journals[0] == journals[1]);
+    let digest = report(&stage, "report.json")["cases"][0]["journal"].clone();
+    assert_eq!(journal, format!("journal = {digest}"));
+
+    // Another journal fails the case, and a changed word does not fit the cassette.
+    put(&stage, "other.toml", &case.replace(&journal, "journal = \"0123456789abcdef\""));
+    let ran = stage.mica(&["eval", "other.toml"]).await;
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.out.contains("the end: journal\n        expected: 0123456789abcdef"), "{}", ran.out);
+    put(&stage, "changed.toml", &case.replace("Who is Ana", "Who was Ana"));
+    let ran = stage.mica(&["eval", "changed.toml"]).await;
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.out.contains("the cassette does not fit: request 1"), "{}", ran.out);
+}
+
+/// Each of these breaks a case of the desk on purpose: what it shows is really looked at.
+#[tokio::test(flavor = "multi_thread")]
+async fn cases_of_the_desk_fail_when_what_they_show_is_not_so() {
+    let stage = Stage::new(Scenario::new()).await;
+    let broken = [
+        ("14_valves/01_turns", "turns = 2", "turns = 3"),
+        ("14_valves/02_tokens", "tokens = 10000", "tokens = 100000"),
+        ("14_valves/03_cost", "cost = 1.0", "cost = 100.0"),
+        ("14_valves/04_cost_without_prices", "{ limits = { cost = 1.0 } }", "{}"),
+        ("14_valves/05_time", "milliseconds = 50", "milliseconds = 60000"),
+        ("14_valves/06_failures", "failures = 3", "failures = 9"),
+        ("14_valves/07_failures_between_successes", "failures = 2", "failures = 1"),
+        ("14_valves/08_identical_calls", "args = { query = \"a\" }", "args = { query = \"b\" }"),
+        ("14_valves/09_a_failing_call_again", "times = 2", "times = 3"),
+        (
+            "14_valves/10_terminal_tool",
+            "suggest_replies\", args = { replies = [\"Close it\", \"Wait\"] }",
+            "list_members\", args = {}",
+        ),
+        (
+            "14_valves/11_terminal_tool_beside_a_failure",
+            "\"always_fails\", args = { name = \"one\" }",
+            "\"list_members\", args = {}",
+        ),
+        ("14_valves/12_truncated_answer", "stop = \"length\"", ""),
+        ("14_valves/13_truncated_text", "stop = \"length\"", ""),
+        ("14_valves/14_tool_deadline", "60000", "1"),
+        ("14_valves/15_huge_output", "500000", "90000"),
+        ("14_valves/16_huge_output_spilled", ", spill = 4000", ""),
+        ("14_valves/17_plan_size", ", { label = \"Step 31\" }", ""),
+        ("14_valves/18_plan_step_length", "xx", ""),
+        ("14_valves/19_context_slice", "90002", "2"),
+        ("14_valves/20_approvals", "approvals = 2", "approvals = 3"),
+        ("14_valves/21_injecting_output", "update_record\\\"", "get_record\\\""),
+        ("05_reconnect_in_a_run", "lose = 3", "lose = 300"),
+        (
+            "22_another_model_goes_on",
+            "args = { name = \"gpt-5.5\", dialect = \"responses\" }",
+            "args = { name = \"claude-sonnet-4-6\", dialect = \"messages\" }",
+        ),
+    ];
+    for (name, of, with) in broken {
+        let text = std::fs::read_to_string(desk_evals().join(format!("{name}.toml"))).unwrap();
+        assert!(text.contains(of), "{name} has no {of}");
+        let at = if name.contains("08_identical") { 1 } else { usize::MAX };
+        let text =
+            if at == 1 { text.replacen(of, with, 2).replacen(with, of, 1) } else { text.replace(of, with) };
+        put(&stage, &format!("broken/{name}.toml"), &text);
+    }
+    let ran = stage.mica(&["eval", "broken", "--report", "broken.json"]).await;
+    assert_eq!(ran.code, Some(1));
+    let report = report(&stage, "broken.json");
+    let passed: Vec<&Value> =
+        report["cases"].as_array().unwrap().iter().filter(|case| case["status"] == "passed").collect();
+    assert_eq!(report["cases"].as_array().unwrap().len(), broken.len());
+    assert!(passed.is_empty(), "{passed:?}");
+}

@@ -193,7 +193,8 @@ impl Office {
         )
         .in_session(session);
         setup.settings = self.means.settings.clone();
-        setup.limits = self.means.limits.clone();
+        let approvals = self.means.limits.approvals.or(setup.limits.approvals);
+        setup.limits = Limits { approvals, ..self.means.limits.clone() };
         (setup.profile, setup.rights, setup.autonomy) = (profile, rights, autonomy);
         setup.records = Arc::new(store.clone());
         setup.listeners.clone_from(&self.means.listeners);

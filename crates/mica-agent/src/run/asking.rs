@@ -115,6 +115,8 @@ impl Run<'_> {
             let (call, decision) = (answer.call.clone(), answer.decision.clone());
             self.events.tell(EventKind::ApprovalGiven { call, decision }).await;
         }
+        // Counted with the answer, not with the question: what waits was kept before, and is counted once after a crash.
+        self.cx.tally.approvals += u32::try_from(given.len()).unwrap_or(u32::MAX);
         let mut remembered = false;
         for answer in &given {
             if let Some(picked) = answer.decision.remembers() {

@@ -79,6 +79,9 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Questions to people in one run. Twenty: more than anybody reads with care.
+    pub const APPROVALS: u32 = 20;
+
     /// A copilot for a person, who may do everything, in a conversation that is not kept.
     pub fn new(domain: Arc<dyn Domain>, provider: Arc<dyn Provider>, model: Arc<Model>, clock: Now) -> Self {
         Self {
@@ -97,7 +100,7 @@ impl Setup {
             tools: Vec::new(),
             watch: None,
             clock,
-            limits: Limits::default(),
+            limits: Limits { approvals: Some(Self::APPROVALS), ..Limits::default() },
             hooks: Vec::new(),
             around: Vec::new(),
             listeners: Vec::new(),

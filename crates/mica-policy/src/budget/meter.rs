@@ -95,7 +95,7 @@ impl Meter {
 
     /// Sets the limits that hold for all together.
     pub(super) fn limit(&self, limits: &Limits) {
-        let own = Limits { turns: None, repeats: None, failures: None, ..limits.clone() };
+        let own = Limits { turns: None, repeats: None, failures: None, approvals: None, ..limits.clone() };
         self.inner().limits = own;
     }
 

@@ -69,6 +69,15 @@ fn repeats_and_failures() {
 }
 
 #[test]
+fn approvals() {
+    let limits = Limits { approvals: Some(3), ..Limits::NONE };
+    let after = |approvals| Tally { turns: 9, approvals, ..Tally::default() };
+    check(&limits, &after(2), None);
+    check(&limits, &after(3), Some(("approvals", "people were asked 3 times", Room::ForClosing)));
+    check(&Limits::default(), &after(1000), None);
+}
+
+#[test]
 fn the_warning_comes_with_five_turns_left() {
     let at = |turns| warning(&Limits::default(), &Tally { turns, ..Tally::default() });
     assert_eq!(at(44), None);

@@ -73,6 +73,46 @@ fn the_tools_of_each_page() {
 }
 
 #[test]
+fn the_product_has_these_tools_and_no_others() {
+    let (_folder, store) = filled();
+    let desk = Desk::new(station(&store)).unwrap();
+    let mut all: Vec<String> = desk
+        .capabilities()
+        .iter()
+        .flat_map(|group| &group.tools)
+        .map(|tool| tool.spec().name.clone())
+        .collect();
+    all.sort();
+    let expect = [
+        "add_note",
+        "bulk_update_records",
+        "create_record",
+        "create_task",
+        "edit_article",
+        "find_threads",
+        "get_article",
+        "get_eval_run",
+        "get_record",
+        "get_thread",
+        "list_members",
+        "list_tasks",
+        "plan_create",
+        "plan_update_step",
+        "reindex_articles",
+        "reply_to_thread",
+        "run_eval_suite",
+        "search_articles",
+        "search_records",
+        "set_agent_prompt",
+        "set_variable",
+        "suggest_replies",
+        "update_record",
+        "update_thread",
+    ];
+    assert_eq!((all.len(), all), (24, expect.map(str::to_owned).to_vec()));
+}
+
+#[test]
 fn no_prompt_names_a_tool_that_is_not_there() {
     let (_folder, store) = filled();
     let desk = Desk::new(station(&store)).unwrap();

@@ -1,10 +1,16 @@
 //! The help desk as a product: a desk of its own for each case, with a member at it, agents, mail and a clock.
 
+mod misbehaving;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use mica_agent::{Outcome, Settings};
+use mica_ai::usage::Usd;
+use mica_context::SpillFolder;
+use mica_context::spill::SpillLimits;
 use mica_domain::approvals::Person;
 use mica_domain::capture::{Picked, State, Status};
 use mica_domain::copilot::Watch;
@@ -42,6 +48,41 @@ struct Shape {
     notes: std::collections::BTreeMap<String, String>,
     /// Turns that a run may have.
     turns: Option<u32>,
+    /// The other ends of a run.
+    limits: Ends,
+    /// Whether there are tools that behave badly.
+    misbehaving: bool,
+    /// Results of more bytes are kept in files.
+    spill: Option<usize>,
+}
+
+/// The ends of a run, as far as they are not the usual ones.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Ends {
+    tokens: Option<u64>,
+    /// Dollars.
+    cost: Option<f64>,
+    milliseconds: Option<u64>,
+    repeats: Option<usize>,
+    failures: Option<u32>,
+    approvals: Option<u32>,
+}
+
+impl Shape {
+    fn limits(&self) -> Limits {
+        let (ends, usual) = (&self.limits, Limits::default());
+        Limits {
+            turns: self.turns.or(usual.turns),
+            tokens: ends.tokens.or(usual.tokens),
+            cost: ends.cost.map(Usd::from_dollars).or(usual.cost),
+            active: ends.milliseconds.map(Duration::from_millis).or(usual.active),
+            repeats: ends.repeats.or(usual.repeats),
+            failures: ends.failures.or(usual.failures),
+            approvals: ends.approvals.or(Some(Setup::APPROVALS)),
+            ..usual
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -64,7 +105,6 @@ impl Product for Desk {
             .map_err(|error| StageError::new(format!("setup: {error}")))?;
         let store = Store::open(opening.folder.join("desk.db")).map_err(failed)?;
         store::seed::fill(&store, opening.clock.now()).map_err(failed)?;
-        let limits = Limits { turns: shape.turns.or(Limits::default().turns), ..Limits::default() };
         let means = Means {
             store,
             now: opening.clock.shared(),
@@ -72,13 +112,18 @@ impl Product for Desk {
             provider: opening.model.provider(),
             model: opening.model.model(),
             settings: Settings::default(),
-            limits,
+            limits: shape.limits(),
             folder: opening.folder.join("agents"),
             listeners: vec![Arc::new(opening.journal.clone())],
             around: None,
         };
         let who = shape.member.clone().unwrap_or_else(|| "member:maya".to_owned());
-        let world = Playing { office: Office::new(means), who };
+        let spill = shape.spill.map(|inline| {
+            let limits = SpillLimits { inline, ..SpillLimits::default() };
+            Arc::new(SpillFolder::new(opening.folder.join("results"), limits))
+        });
+        let misbehaving = shape.misbehaving;
+        let world = Playing { office: Office::new(means), who, misbehaving, spill };
         world.prepare(&shape).await?;
         Ok(Box::new(CopilotStage::open(&opening, world).await?))
     }
@@ -87,6 +132,8 @@ impl Product for Desk {
 struct Playing {
     office: Office,
     who: String,
+    misbehaving: bool,
+    spill: Option<Arc<SpillFolder>>,
 }
 
 fn failed(error: impl std::fmt::Display) -> StageError {
@@ -232,7 +279,11 @@ impl World for Playing {
         self.office.forget().await;
         let store = &self.office.means().store;
         store.write(articles::recover).await.map_err(failed)?;
-        self.office.desk(&self.who).map_err(failed)
+        if !self.misbehaving {
+            return self.office.desk(&self.who).map_err(failed);
+        }
+        let desk = pack_desk::Desk::new(self.office.station(&self.who)).map_err(failed)?;
+        Ok(Arc::new(desk.with([misbehaving::capability()])))
     }
 
     fn shape(&mut self, mut setup: Setup) -> Setup {
@@ -243,6 +294,7 @@ impl World for Playing {
         setup.records = Arc::new(store.clone());
         setup.watch = Some(Watch { session: "case".to_owned(), waker: Waker::default() });
         setup.limits = self.office.means().limits.clone();
+        setup.spill.clone_from(&self.spill);
         setup
     }
 
