@@ -168,18 +168,33 @@ impl Keeper {
 
     /// What the session's last run waits for, when nothing was said since.
     pub fn waiting(&self) -> Option<Waiting> {
+        serde_json::from_value(self.last_asked()?).ok()
+    }
+
+    /// What was last kept about questions, when nothing was said since.
+    fn last_asked(&self) -> Option<Value> {
         let session = self.session();
         let branch = session.branch().ok()?;
-        for entry in branch.entries.iter().rev() {
-            match &entry.body {
-                Body::Custom { custom, value } if custom == WAITING => {
-                    return serde_json::from_value(value.clone()).ok();
-                }
-                Body::Message { .. } => return None,
-                _ => {}
-            }
-        }
-        None
+        branch.entries.into_iter().rev().find_map(|entry| match entry.body {
+            Body::Custom { custom, value } if custom == WAITING => Some(Some(value)),
+            Body::Message { .. } => Some(None),
+            _ => None,
+        })?
+    }
+
+    /// Keeps that what the last run waited for is over, and that its calls did not run.
+    ///
+    /// # Errors
+    /// What the store said.
+    pub async fn abandoned(&self) -> Result<(), String> {
+        let value = json!({ "abandoned": true });
+        self.append(Body::Custom { custom: WAITING.to_owned(), value }, Durability::Now).await
+    }
+
+    /// Whether what the last run waited for is over, and nothing was said since.
+    pub fn was_abandoned(&self) -> bool {
+        let last = self.last_asked();
+        last.is_some_and(|value| value.get("abandoned").and_then(Value::as_bool).unwrap_or(false))
     }
 
     /// When something was last said here. A session that was just begun: now.
