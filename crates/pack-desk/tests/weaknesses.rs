@@ -310,18 +310,11 @@ async fn a_thing_is_never_taken_for_one_of_another_kind() {
     let folder = tempfile::tempdir().unwrap();
     let found = folder.path().join("first");
     let (first, _) = office(&found, Scenario::new(), None);
-    let article: String = first
-        .means()
-        .store
-        .look(|connection| Ok(connection.query_row("SELECT id FROM articles LIMIT 1", [], |row| row.get(0))?))
-        .unwrap();
-    let title: String = first
-        .means()
-        .store
-        .look(|connection| {
-            Ok(connection.query_row("SELECT title FROM articles LIMIT 1", [], |row| row.get(0))?)
-        })
-        .unwrap();
+    let select = "SELECT id, title FROM articles ORDER BY id LIMIT 1";
+    let read = |connection: &rusqlite::Connection| -> Result<(String, String), pack_desk::DeskError> {
+        Ok(connection.query_row(select, [], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    };
+    let (article, title) = first.means().store.look(read).unwrap();
     let text = fence("task-list", &[&article, "task:001"]) + &format!("See [it](mica://article/{article}).");
     let scenario = Scenario::new()
         .turn(
