@@ -43,8 +43,8 @@ async fn a_step_of_a_workflow_never_works_without_what_its_tools_gave() {
     assert!(shop.desk.office.log().contains(&"sent Ann: Seen.".to_owned()));
 }
 
-/// A customer writes while the agent is about to answer, and whoever is told of that mail finds the thread held: the mail is
-/// answered all the same, once, without another mail having to come.
+/// A customer writes while the agent is about to answer, and again the moment after it looked for the last time; whoever is told of such a mail finds the thread held: the mails are
+/// answered all the same, once each, without another one having to come.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_comes_while_another_is_answered_is_never_left_lying() {
     let scenario = Scenario::new()
@@ -55,16 +55,17 @@ async fn a_message_that_comes_while_another_is_answered_is_never_left_lying() {
     let sessions = Arc::new(shop.sessions());
     let agent = ThreadAgent::new(setup, Arc::new(mail.clone()), sessions, shop.records(), clock());
     mail.comes("m1");
+    mail.comes_late("m3", &agent);
     let (first, second) = tokio::join!(agent.attend("t"), async {
         tokio::time::sleep(Duration::from_millis(500)).await;
         mail.comes("m2");
         agent.attend("t").await
     });
     assert_eq!(second.unwrap(), Attended::Handed);
-    assert_eq!(first.unwrap(), Attended::Done { answers: 2 });
-    assert_eq!(mail.replies(), ["re m1: Here you are.", "re m2: Here you are."]);
+    assert_eq!(first.unwrap(), Attended::Done { answers: 3 });
+    assert_eq!(mail.replies(), ["m1", "m2", "m3"].map(|id| format!("re {id}: Here you are.")));
     assert_eq!(agent.attend("t").await.unwrap(), Attended::Done { answers: 0 }, "and nothing twice");
-    assert_eq!(shop.model.requests().len(), 2);
+    assert_eq!(shop.model.requests().len(), 3);
 }
 
 /// A run that is played again with the same answers of the model asks it for the same, byte for byte, and leaves the same

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use mica_domain::runners::{By, Making, OpenError, OpenSessions, Opens, Reply, Thread, ThreadMessage};
+use mica_domain::runners::{
+    Attended, By, Making, OpenError, OpenSessions, Opens, Reply, Thread, ThreadAgent, ThreadMessage,
+};
 use mica_domain::{InMemory, Records, Setup};
 use mica_session::Access;
 use mica_testkit::{Scenario, ScriptedModel};
@@ -56,13 +58,21 @@ impl Making for Shop {
 
 /// A thread of mails.
 #[derive(Clone, Default)]
-pub(crate) struct Mail(pub(crate) Arc<Mutex<Vec<ThreadMessage>>>);
+pub(crate) struct Mail(pub(crate) Arc<Mutex<Vec<ThreadMessage>>>, Late);
+
+/// A mail that comes the moment after somebody looked and found nothing new, and who is told of it then.
+type Late = Arc<Mutex<Option<(String, ThreadAgent)>>>;
 
 impl Mail {
     pub(crate) fn comes(&self, id: &str) {
         let by = By::Inbound { name: "Ann".to_owned() };
         let text = format!("words of {id}");
         self.0.lock().unwrap().push(ThreadMessage { id: id.to_owned(), by, text });
+    }
+
+    /// One more mail comes, the moment after the agent has looked and found nothing.
+    pub(crate) fn comes_late(&self, id: &str, agent: &ThreadAgent) {
+        *self.1.lock().unwrap() = Some((id.to_owned(), agent.clone()));
     }
 
     pub(crate) fn replies(&self) -> Vec<String> {
@@ -74,10 +84,19 @@ impl Mail {
 
 #[async_trait]
 impl Thread for Mail {
-    async fn messages(&self, _: &str, after: Option<&str>) -> Result<Vec<ThreadMessage>, String> {
-        let messages = self.0.lock().unwrap();
-        let from = messages.iter().position(|message| Some(message.id.as_str()) == after);
-        Ok(messages.iter().skip(from.map_or(0, |from| from + 1)).cloned().collect())
+    async fn messages(&self, thread: &str, after: Option<&str>) -> Result<Vec<ThreadMessage>, String> {
+        let found: Vec<ThreadMessage> = {
+            let messages = self.0.lock().unwrap();
+            let from = messages.iter().position(|message| Some(message.id.as_str()) == after);
+            messages.iter().skip(from.map_or(0, |from| from + 1)).cloned().collect()
+        };
+        let is_new = found.iter().any(|message| matches!(message.by, By::Inbound { .. }));
+        let late = if is_new { None } else { self.1.lock().unwrap().take() };
+        if let Some((id, agent)) = late {
+            self.comes(&id);
+            assert_eq!(agent.attend(thread).await.unwrap(), Attended::Handed);
+        }
+        Ok(found)
     }
 
     async fn reply(&self, _: &str, reply: &Reply) -> Result<(), String> {
