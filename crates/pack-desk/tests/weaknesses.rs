@@ -181,7 +181,7 @@ proptest! {
                 if *sums {
                     copilot.window().request_compaction(None);
                 }
-                let turned = copilot.say(says_on(DOES[*at].0, "Show me.")).await.unwrap();
+                let turned = copilot.say(says_on(DOES[*at].0, &format!("Show me. {}", "More of it. ".repeat(2_500)))).await.unwrap();
                 assert!(matches!(turned.outcome, Outcome::Completed), "{:?}", turned.outcome);
                 let shown = serde_json::to_string(&copilot.shown().await.unwrap().pop().unwrap().shown).unwrap();
                 seen_by_people |= shown.contains(MARK);
@@ -195,6 +195,34 @@ proptest! {
             }
         });
     }
+}
+
+/// A summary is made of what the model saw: cards are lines in it, as they were in the conversation, and all but the wish for
+/// a summary is read from the cache.
+#[tokio::test]
+async fn a_summary_is_never_made_of_something_that_the_model_did_not_see() {
+    let folder = tempfile::tempdir().unwrap();
+    let summary = When { user_contains: Some("Write a summary".to_owned()), ..When::default() };
+    let scenario = Scenario::new()
+        .turn(Turn::new().text("<summary>\n## Goal\nShow threads.\n</summary>").when(summary))
+        .turn(Turn::new().call("get_thread", json!({ "thread": "thread:1001" })))
+        .turn(Turn::new().text(format!("This:{}", fence("thread-list", &["thread:1001"]))))
+        .otherwise(Turn::new().text("Fine."));
+    let (office, model) = office(folder.path(), scenario, None);
+    let copilot = office.chat("member:maya", "c").await.unwrap();
+    copilot.say(says_on("inbox", &format!("Show 1001. {}", "More of it. ".repeat(2_500)))).await.unwrap();
+    copilot.say(says_on("inbox", "Thanks.")).await.unwrap();
+    copilot.window().request_compaction(None);
+    copilot.say(says_on("inbox", "Go on.")).await.unwrap();
+    let asked: Vec<String> = model.requests().iter().map(|request| read(request)).collect();
+    assert_eq!(asked.len(), 5);
+    assert!(asked[3].contains("Write a summary"), "{}", asked[3]);
+    for (request, text) in asked.iter().enumerate().skip(2).take(2) {
+        assert!(text.contains("[Shown: thread-list, 1]\\n1. "), "{request}: {text}");
+        assert!(!text.contains("mica:thread-list\\n"), "{request}: {text}");
+    }
+    let report = &model.script().cache_reports()[3];
+    assert!(report.hit_ratio() > 0.9, "{report:?}");
 }
 
 /// As many rights as anything at the desk needs, or more.
