@@ -205,7 +205,7 @@ async fn what_was_shown_while_it_came_is_never_rearranged_afterwards() {
     let fence = "```mica:anything\n{ \"ids\": [] }\n```";
     let scenario = Scenario::new()
         .turn(Turn::new().text("Before.").call("look", json!({})))
-        .turn(Turn::new().text(&format!("Between.\n{fence}")).call("look", json!({})))
+        .turn(Turn::new().text(format!("Between.\n{fence}")).call("look", json!({})))
         .turn(Turn::new().text("After."));
     let (copilot, _) = desk.open(scenario).await;
     let streamed = Arc::new(Streamed::default());
