@@ -22,6 +22,7 @@ mod looking;
 mod past;
 mod running;
 mod setup;
+mod summing;
 mod switching;
 mod view;
 
@@ -68,6 +69,7 @@ use closing::Closing;
 use epoch::{Calls, Epoch};
 use feed::Feed;
 use lives::Lives;
+use summing::AsSeen;
 
 /// What is said about what was captured in a run that nobody ended.
 const CRASHED: &str = "The run was cut off before it could say what it came to.";
@@ -103,7 +105,7 @@ impl Copilot {
     /// took. What a process that died had taken for a run is released.
     ///
     /// # Errors
-    /// [`CopilotError::Domain`]: a mistake in the domain. [`CopilotError::Session`], [`CopilotError::Kept`]: what was kept
+    /// [`CopilotError::Domain`]: a mistake in the domain. [`CopilotError::Store`]: an argument is bound that no tool has. [`CopilotError::Session`], [`CopilotError::Kept`]: what was kept
     /// cannot be read.
     pub async fn open(setup: Setup) -> Result<Self, CopilotError> {
         let kept = |problem: String| CopilotError::Kept { problem };
@@ -126,6 +128,10 @@ impl Copilot {
         }
         let now = Arc::clone(&setup.clock);
         let cards = Cards::open(domain.domain().cards(), Arc::clone(&side), Arc::clone(&now))?;
+        let capabilities = domain.capabilities();
+        let all = capabilities.iter().flat_map(|capability| &capability.tools).chain(&setup.tools);
+        // On whatever page it is: a binding of nothing is a mistake that nobody would ever notice.
+        setup.given.bindings.check(all.map(|tool| tool.spec()))?;
         let store = Store::open(Arc::clone(&side), now, setup.given)?;
         let name = keeper.as_ref().map(|keeper| keeper.session().header().id.to_string());
         let judge = Arc::new(Judge::new(all_acts(&domain.capabilities()), setup.autonomy.clone()));
@@ -141,6 +147,7 @@ impl Copilot {
         let clock = ticking(&setup.clock);
         let mut window =
             WindowKeeper::new(Arc::clone(&clock)).settings(setup.window).turn_sections(sections(&domain));
+        window = window.summarise(Arc::new(AsSeen::new(cards.clone())));
         if let Some(keeper) = &keeper {
             window = window.journal(Arc::new(keeper.clone()));
         }

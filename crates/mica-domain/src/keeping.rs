@@ -178,25 +178,36 @@ impl Keeper {
     /// What the session's last run waits for, when nothing was said since and nothing of it has begun: a call that may have
     /// had its effect is not asked about again.
     pub fn waiting(&self) -> Option<Waiting> {
-        let waiting = self.newest_waiting();
+        let waiting: Option<Waiting> = self.last_asked().and_then(|value| serde_json::from_value(value).ok());
         self.asks.store(waiting.is_some(), Ordering::SeqCst);
         waiting
     }
 
-    fn newest_waiting(&self) -> Option<Waiting> {
+    /// What was last kept about questions, when nothing was said and nothing has begun since.
+    fn last_asked(&self) -> Option<Value> {
         let session = self.session();
         let branch = session.branch().ok()?;
-        for entry in branch.entries.iter().rev() {
-            match &entry.body {
-                Body::Custom { custom, value } if custom == WAITING => {
-                    return serde_json::from_value(value.clone()).ok();
-                }
-                Body::Custom { custom, .. } if custom == TAKEN => return None,
-                Body::Message { .. } => return None,
-                _ => {}
-            }
-        }
-        None
+        branch.entries.into_iter().rev().find_map(|entry| match entry.body {
+            Body::Custom { custom, value } if custom == WAITING => Some(Some(value)),
+            Body::Custom { custom, .. } if custom == TAKEN => Some(None),
+            Body::Message { .. } => Some(None),
+            _ => None,
+        })?
+    }
+
+    /// Keeps that what the last run waited for is over, and that its calls did not run.
+    ///
+    /// # Errors
+    /// What the store said.
+    pub async fn abandoned(&self) -> Result<(), String> {
+        let value = json!({ "abandoned": true });
+        self.append(Body::Custom { custom: WAITING.to_owned(), value }, Durability::Now).await
+    }
+
+    /// Whether what the last run waited for is over, and nothing was said since.
+    pub fn was_abandoned(&self) -> bool {
+        let last = self.last_asked();
+        last.is_some_and(|value| value.get("abandoned").and_then(Value::as_bool).unwrap_or(false))
     }
 
     /// When something was last said here. A session that was just begun: now.

@@ -18,8 +18,9 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// The prompt for the tools that are there. What capabilities say about their tools follows the static sections, then
-    /// the cards that can be shown where words are read in a chat, then what a run must know that nobody watches.
+    /// The prompt for the tools that are there: the static sections, and what a run must know that nobody watches; then what
+    /// capabilities say about their tools, and the cards that can be shown where words are read in a chat. These differ
+    /// from page to page and from person to person, so they begin the org tier, and the static one is the same for all.
     ///
     /// # Errors
     /// [`DomainError::UntrueText`] when a section names a tool that is not there.
@@ -27,17 +28,17 @@ impl Prompt {
         let fixed = view.fixed();
         let mut sections: Vec<Piece> =
             domain.statics().iter().filter_map(|section| section.said(&fixed)).collect();
-        if !tools.fragments.is_empty() {
-            let text = tools.fragments.join("\n");
-            let (id, words) = ("capabilities".to_owned(), Words::Own);
-            sections.push(Piece { id, tier: Tier::Static, text, words });
-        }
-        if view.profile.surface == Surface::Chat {
-            sections.extend(domain.cards().section(view.tools));
-        }
         if view.profile.mode == RunMode::Autonomous {
             let (id, words) = ("unattended".to_owned(), Words::Own);
             sections.push(Piece { id, tier: Tier::Static, text: UNATTENDED.to_owned(), words });
+        }
+        if !tools.fragments.is_empty() {
+            let text = tools.fragments.join("\n");
+            let (id, words) = ("capabilities".to_owned(), Words::Own);
+            sections.push(Piece { id, tier: Tier::Org, text, words });
+        }
+        if view.profile.surface == Surface::Chat {
+            sections.extend(domain.cards().section(view.tools));
         }
         sections.extend(domain.org(view).iter().filter_map(|section| section.said(&fixed)));
         let own = sections.iter().filter(|piece| piece.words == Words::Own);

@@ -152,7 +152,7 @@ async fn a_run_on_a_page() {
     let hooks = Arc::new(DomainHooks::new(Arc::clone(&domain), &at("ticket")));
     let resolved = hooks.resolve(&|_| true).unwrap();
     let prompt = hooks.prompt(&resolved).unwrap();
-    assert_eq!(prompt.system(), ["You help at a desk.\n\nReply with ticket_reply.", "The team is Blue."]);
+    assert_eq!(prompt.system(), ["You help at a desk.", "Reply with ticket_reply.\n\nThe team is Blue."]);
     let told: Vec<_> = hooks.turn(&resolved.names).into_iter().map(|section| section.text.unwrap()).collect();
     assert_eq!(told, ["The ticket is \"T-1\"."]);
 

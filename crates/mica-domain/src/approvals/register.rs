@@ -402,7 +402,7 @@ impl Register {
     }
 
     /// Settles the question about a call that is open because something else was said: nobody decided.
-    async fn supersede(&self, call: &CallId) -> Result<(), ApprovalError> {
+    pub(crate) async fn supersede(&self, call: &CallId) -> Result<(), ApprovalError> {
         let _turn = self.turn.lock().await;
         match self.read()?.pending(call) {
             Some(open) => {

@@ -27,7 +27,7 @@ impl Kinds {
     /// What the model is told, as a section of the prompt. `None` when there is nothing to show.
     pub fn section(&self, tools: &ToolNames) -> Option<Piece> {
         let (id, words) = ("cards".to_owned(), Words::Own);
-        Some(Piece { id, tier: Tier::Static, text: self.catalogue(tools)?, words })
+        Some(Piece { id, tier: Tier::Org, text: self.catalogue(tools)?, words })
     }
 
     /// The same, as text.

@@ -19,12 +19,15 @@ pub(super) struct Asked {
     /// What the run took, as a call last saw it.
     tally: Mutex<Tally>,
     waiting: Mutex<Option<Waiting>>,
+    /// What was asked is over, and its calls are not settled yet: they are, with whatever is said next.
+    abandoned: Mutex<bool>,
 }
 
 impl Asked {
     /// With what the session's last run waits for.
     pub(super) fn new(keeper: Option<Keeper>, waiting: Option<Waiting>) -> Self {
-        Self { keeper, tally: Mutex::default(), waiting: Mutex::new(waiting) }
+        let abandoned = Mutex::new(keeper.as_ref().is_some_and(Keeper::was_abandoned));
+        Self { keeper, tally: Mutex::default(), waiting: Mutex::new(waiting), abandoned }
     }
 
     /// What people are asked now.
@@ -45,6 +48,16 @@ impl Asked {
         *lock(&self.waiting) = Some(now);
         Ok(())
     }
+
+    /// Nobody is asked any more, for good: also when nothing comes of what was said instead.
+    pub(super) async fn abandon(&self) -> Result<(), String> {
+        if let Some(keeper) = &self.keeper {
+            keeper.abandoned().await?;
+        }
+        *lock(&self.abandoned) = true;
+        *lock(&self.waiting) = None;
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -59,7 +72,8 @@ impl Hooks for Asked {
     }
 
     fn left(&self, _: &ToolCall) -> Option<String> {
-        self.waiting().map(|_| MOVED_ON.to_owned())
+        let is_left = *lock(&self.abandoned) || lock(&self.waiting).is_some();
+        is_left.then(|| MOVED_ON.to_owned())
     }
 
     async fn record(&self, record: Record<'_>) -> Result<(), String> {
@@ -68,6 +82,7 @@ impl Hooks for Asked {
             // Whatever is said after a question ends it.
             Record::Message(_) => {
                 *lock(&self.waiting) = None;
+                *lock(&self.abandoned) = false;
                 Ok(())
             }
             Record::TurnOpen => Ok(()),

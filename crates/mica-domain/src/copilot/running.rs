@@ -15,13 +15,17 @@ use crate::state::Surroundings;
 
 impl Inner {
     pub(super) async fn say(self: Arc<Self>, said: Said) -> Result<Turned, CopilotError> {
-        if self.asked.waiting().is_some() {
+        if let Some(waiting) = self.asked.waiting() {
             if said.origin != Origin::Person {
                 return Err(CopilotError::Waiting);
             }
-            // The run that waited is over. Its calls are settled with the message.
+            // The run that waited is over, whatever becomes of what is said. Its calls are settled with the next message.
+            self.asked.abandon().await.map_err(|problem| CopilotError::Kept { problem })?;
             self.closing.goes_on();
             self.closing.ends(&Outcome::Aborted).await;
+            for ask in &waiting.asks {
+                self.register.supersede(&ask.call.id).await?;
+            }
         }
         let user = match &said.source {
             None => User { id: MessageId::fresh(), content: vec![Content::text(said.text)] },
