@@ -83,8 +83,7 @@ impl View {
     /// Takes an event. One whose messages are there already changes nothing.
     pub fn take(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::RunStart => self.is_running = true,
-            EventKind::TurnStart { .. } => self.is_running = true,
+            EventKind::RunStart | EventKind::TurnStart { .. } => self.is_running = true,
             EventKind::RunEnd { .. } => self.is_running = false,
             EventKind::Message { message } => self.message(message),
             // Told from its beginning: what was known of it goes, and its place stays.
@@ -94,10 +93,8 @@ impl View {
                 }
             }
             EventKind::Answer { message, delta } => self.delta(message, delta),
-            EventKind::ApprovalAsked { ask: Ask { call, .. } } => {
-                if !self.waiting.contains(&call.id) {
-                    self.waiting.push(call.id.clone());
-                }
+            EventKind::ApprovalAsked { ask: Ask { call, .. } } if !self.waiting.contains(&call.id) => {
+                self.waiting.push(call.id.clone());
             }
             EventKind::ApprovalGiven { call, .. } => self.waiting.retain(|waiting| waiting != call),
             _ => {}

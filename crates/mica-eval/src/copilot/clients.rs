@@ -41,7 +41,7 @@ impl Client {
         })
     }
 
-    async fn to_the_end(&mut self) -> Result<Outcome, StageError> {
+    async fn hear_out(&mut self) -> Result<Outcome, StageError> {
         loop {
             if let Some(outcome) = self.hear().await? {
                 return Ok(outcome);
@@ -75,10 +75,10 @@ pub(super) async fn lost(copilot: &Copilot, said: Said, after: u64) -> Result<(O
     let resumed = following.anew.is_none();
     let mut back = Client { following, view, seqs };
     let mut comes = Client::new(copilot).await?;
-    let outcome = stays.to_the_end().await?;
-    back.to_the_end().await?;
+    let outcome = stays.hear_out().await?;
+    back.hear_out().await?;
     if comes.view != stays.view {
-        comes.to_the_end().await?;
+        comes.hear_out().await?;
     }
     copilot.idle().await;
     // One that comes when all is over has nothing but what is kept.

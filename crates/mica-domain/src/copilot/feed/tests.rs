@@ -50,7 +50,11 @@ async fn the_oldest_go_and_a_slow_client_goes_on_from_what_is_kept() {
     for seq in 0..KEPT as u64 + 10 {
         feed.event(event(seq, EventKind::RunStart)).await;
     }
-    assert_eq!((feed.kept().len(), feed.kept().front().map(|event| event.seq)), (KEPT, Some(10)));
+    let (len, oldest) = {
+        let kept = feed.kept();
+        (kept.len(), kept.front().map(|event| event.seq))
+    };
+    assert_eq!((len, oldest), (KEPT, Some(10)));
     // It had the tenth: nothing it has not is gone.
     let mut following =
         Following { anew: None, feed: Arc::clone(&feed), missed: VecDeque::new(), more: slow, last: Some(9) };
