@@ -78,7 +78,7 @@ impl Product for Desk {
             around: None,
         };
         let who = shape.member.clone().unwrap_or_else(|| "member:maya".to_owned());
-        let world = Playing { office: Office::new(means), who };
+        let world = Playing { office: Office::new(means).map_err(failed)?, who };
         world.prepare(&shape).await?;
         Ok(Box::new(CopilotStage::open(&opening, world).await?))
     }
@@ -159,8 +159,14 @@ impl Playing {
     fn ran(here: &Here, mark: mica_eval::journal::Mark, ran: &[Ran]) -> Happened {
         let bundles: Vec<Value> =
             ran.iter().filter_map(|ran| ran.bundle.as_ref()).map(|bundle| json!(bundle.id())).collect();
-        let came = ran.last().map(|ran| here.came(mark, &ran.turned));
-        Happened { value: json!({ "runs": ran.len(), "bundles": bundles }), came }
+        // Only what ended as it should is a run here; what did not says why.
+        let problems: Vec<&str> = ran.iter().filter_map(Ran::problem).collect();
+        let came = ran.last().filter(|ran| ran.outcome() == "completed");
+        let came = came.map(|_| Came::of(&Outcome::Completed, here.journal.since(mark)));
+        let outcomes: Vec<&str> = ran.iter().map(Ran::outcome).collect();
+        let value =
+            json!({ "runs": ran.len(), "bundles": bundles, "outcomes": outcomes, "problems": problems });
+        Happened { value, came }
     }
 
     async fn bundle(&self, args: &Map<String, Value>) -> Result<String, StageError> {
@@ -290,21 +296,17 @@ impl World for Playing {
                 if !triage {
                     return Ok(json!({ "thread": thread.id }).into());
                 }
-                let ran = self.office.triage(&thread.id).await.map_err(failed)?;
-                Ok(Self::ran(here, mark, &[ran]))
+                let ran = self.office.mailed(&thread.id).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &ran))
             }
             "triage" => {
-                let ran = self.office.triage(&text(args, "thread")?).await.map_err(failed)?;
-                Ok(Self::ran(here, mark, &[ran]))
+                let ran = self.office.mailed(&text(args, "thread")?).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &ran))
             }
             "sweep" => {
                 let ran = match args.get("thread").and_then(Value::as_str) {
                     None => self.office.sweep().await.map_err(failed)?,
-                    Some(thread) => {
-                        let autonomy = pack_desk::Desk::sweep_autonomy();
-                        let ran = self.office.attend("agent:sweep", thread, "nightly sweep", autonomy).await;
-                        vec![ran.map_err(failed)?]
-                    }
+                    Some(thread) => self.office.sweep_one(thread).await.map_err(failed)?,
                 };
                 Ok(Self::ran(here, mark, &ran))
             }
@@ -319,12 +321,12 @@ impl World for Playing {
             }
             "assign" => {
                 let (thread, to) = (text(args, "thread")?, text(args, "to")?);
-                let change = threads::Change { assignee: Some(to.clone()), ..Default::default() };
-                let id = thread.clone();
-                store.write(move |tx| threads::update(tx, &colleague, &id, &change)).await.map_err(failed)?;
-                let autonomy = pack_desk::Desk::triage_autonomy();
-                let ran = self.office.attend(&to, &thread, "assignment", autonomy).await.map_err(failed)?;
-                Ok(Self::ran(here, mark, &[ran]))
+                let change = threads::Change { assignee: Some(to), ..Default::default() };
+                let id = thread;
+                let by = colleague.who.clone();
+                let after = store.write(move |tx| threads::update(tx, &colleague, &id, &change)).await;
+                let ran = self.office.assigned(&after.map_err(failed)?.1, &by).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &ran))
             }
             "change" => {
                 let mut fields = args.clone();
