@@ -405,3 +405,6 @@ impl Activity for Watching {
         mark.map(|mark| Base::version(mark.to_string())).map_err(|error| error.to_string())
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

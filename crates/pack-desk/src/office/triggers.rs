@@ -9,7 +9,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use mica_domain::capture::{Base, Bundle, Subject};
-use mica_domain::runners::key;
 use mica_domain::triggers::{
     Agents, Dispatcher, DispatcherLimits, EventKinds, FieldKind, Fire, FireState, Happened, Known,
     TriggerSet, What, Words,
@@ -75,6 +74,15 @@ impl Ran {
             FireState::Ended { error, .. } => error.as_deref(),
             FireState::Skipped { reason, .. } => Some(reason),
             _ => None,
+        }
+    }
+
+    /// Whether it runs, or would: what waits until later is not waited for, what something else runs is.
+    fn goes_on(&self, now: Timestamp) -> bool {
+        match &self.fire.state {
+            FireState::Running { until, .. } => *until > now,
+            FireState::Pending { next } => *next <= now,
+            FireState::Ended { .. } | FireState::Skipped { .. } => false,
         }
     }
 
@@ -229,7 +237,7 @@ impl Office {
     }
 
     async fn found(&self, occurrence: &str, thread: &threads::Thread) -> Result<Happened, OfficeError> {
-        let id = key([occurrence, &thread.id]);
+        let id = format!("{occurrence}@{}", thread.id);
         let mut happened = self.about(&id, What::Event { event: THREAD.to_owned() }, &thread.id).await?;
         happened.fields.insert("subject".to_owned(), json!(thread.subject));
         happened.fields.insert("since".to_owned(), json!(thread.last_message.to_string()));
@@ -261,7 +269,7 @@ impl Office {
         let Some(agent) = thread.assignee.clone().filter(|who| who.starts_with("agent:")) else {
             return Ok(Vec::new());
         };
-        let id = key([thread.id.as_str(), &thread.version.to_string()]);
+        let id = format!("{}@{}", thread.id, thread.version);
         let mut happened = self.about(&id, What::Assignment { agent }, &thread.id).await?;
         happened.invoker = Some(by.to_owned());
         self.happened(vec![happened]).await
@@ -304,14 +312,8 @@ impl Office {
             dispatcher.tick(now).await?;
             let all = self.runs().await?;
             let ours = |ran: &&Ran| fires.iter().any(|fire| fire.id() == ran.fire.id());
-            // What waits until later is not waited for; what something else runs is.
-            let goes_on = |ran: &Ran| match &ran.fire.state {
-                FireState::Running { .. } => true,
-                FireState::Pending { next } => *next <= now,
-                FireState::Ended { .. } | FireState::Skipped { .. } => false,
-            };
             let mut ours: Vec<Ran> = all.iter().filter(ours).cloned().collect();
-            if !ours.iter().any(goes_on) {
+            if !ours.iter().any(|ran| ran.goes_on(now)) {
                 ours.sort_by_key(|ran| fires.iter().position(|fire| fire.id() == ran.fire.id()));
                 return Ok(ours);
             }
@@ -319,12 +321,19 @@ impl Office {
         }
     }
 
-    /// Fires what is due by the desk's clock, and waits for it.
+    /// Fires what is due by the desk's clock, and waits for it, and for what that triggers.
     ///
     /// # Errors
     /// [`OfficeError`].
     pub async fn due(&self) -> Result<(), OfficeError> {
-        Ok(self.dispatcher().tick((self.means.now)()).await?)
+        loop {
+            self.dispatcher().tick((self.means.now)()).await?;
+            let now = (self.means.now)();
+            if !self.runs().await?.iter().any(|ran| ran.goes_on(now)) {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// Everything that was triggered, the newest first.
@@ -362,3 +371,6 @@ impl Office {
         Ok(all)
     }
 }
+
+#[cfg(test)]
+mod tests;

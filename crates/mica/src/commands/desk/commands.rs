@@ -223,7 +223,10 @@ fn show(room: &Room, id: &str) -> Result<String> {
                     });
                 }
                 for draft in mail::drafts(connection, Some(&id), None)? {
-                    let _ = writeln!(out, "\ndraft {} by {}: {}", draft.id, draft.author, plain(&draft.body));
+                    let _ = writeln!(out, "\n{} by {}, not sent:", draft.id, draft.author);
+                    draft.body.lines().for_each(|line| {
+                        let _ = writeln!(out, "  {}", plain(line));
+                    });
                 }
             }
             Some("task") => {

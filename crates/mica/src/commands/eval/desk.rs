@@ -1,5 +1,7 @@
 //! The help desk as a product: a desk of its own for each case, with a member at it, agents, mail and a clock.
 
+mod meanwhile;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,7 +11,7 @@ use mica_domain::approvals::Person;
 use mica_domain::capture::{Picked, State, Status};
 use mica_domain::copilot::Watch;
 use mica_domain::refs::Ref;
-use mica_domain::runners::{Conversation, Extras, OpenError, Opens};
+use mica_domain::runners::{Attended, Conversation, Extras, OpenError, Opens};
 use mica_domain::tasks::Waker;
 use mica_domain::{Copilot, Domain, Setup, Surroundings};
 use mica_eval::copilot::{CopilotStage, Here, World};
@@ -65,6 +67,7 @@ impl Product for Desk {
         let store = Store::open(opening.folder.join("desk.db")).map_err(failed)?;
         store::seed::fill(&store, opening.clock.now()).map_err(failed)?;
         let limits = Limits { turns: shape.turns.or(Limits::default().turns), ..Limits::default() };
+        let meanwhile = meanwhile::Meanwhile::default();
         let means = Means {
             store,
             now: opening.clock.shared(),
@@ -74,11 +77,11 @@ impl Product for Desk {
             settings: Settings::default(),
             limits,
             folder: opening.folder.join("agents"),
-            listeners: vec![Arc::new(opening.journal.clone())],
+            listeners: vec![Arc::new(opening.journal.clone()), Arc::new(meanwhile.clone())],
             around: None,
         };
         let who = shape.member.clone().unwrap_or_else(|| "member:maya".to_owned());
-        let world = Playing { office: Office::new(means).map_err(failed)?, who };
+        let world = Playing { office: Office::new(means).map_err(failed)?, who, meanwhile };
         world.prepare(&shape).await?;
         Ok(Box::new(CopilotStage::open(&opening, world).await?))
     }
@@ -87,15 +90,16 @@ impl Product for Desk {
 struct Playing {
     office: Office,
     who: String,
+    meanwhile: meanwhile::Meanwhile,
 }
 
 fn failed(error: impl std::fmt::Display) -> StageError {
     StageError::new(error.to_string())
 }
 
-const EVENTS: [&str; 13] = [
+const EVENTS: [&str; 14] = [
     "inbound", "triage", "sweep", "note", "assign", "change", "delete", "reply", "approve", "reject",
-    "snooze", "jobs", "undo",
+    "snooze", "jobs", "undo", "answers",
 ];
 
 const LOOKS: [&str; 15] = [
@@ -391,6 +395,31 @@ impl World for Playing {
                     .await
                     .map_err(failed)?;
                 Ok(described(&snoozed).into())
+            }
+            "answers" => {
+                let thread = text(args, "thread")?;
+                let bodies = args.get("meanwhile").and_then(Value::as_array).cloned().unwrap_or_default();
+                let id = thread.clone();
+                let contact = store.read(move |c| Ok(threads::get(c, &id)?.contact)).await.map_err(failed)?;
+                let mail = |body: &str| Inbound {
+                    from: contact.clone().unwrap_or_default(),
+                    body: body.to_owned(),
+                    thread: Some(thread.clone()),
+                    ..Inbound::default()
+                };
+                if !bodies.is_empty() {
+                    let mails = bodies.iter().filter_map(Value::as_str).map(mail).collect();
+                    self.meanwhile.expect(&self.office, mails);
+                }
+                let attended = self.office.answer_in(&thread).await.map_err(failed)?;
+                if let Some(problem) = self.meanwhile.problem() {
+                    return Err(StageError::new(problem));
+                }
+                let Some(Attended::Done { answers }) = attended else {
+                    return Err(StageError::new(format!("{thread} was not answered: {attended:?}")));
+                };
+                let came = (answers > 0).then(|| Came::of(&Outcome::Completed, here.journal.since(mark)));
+                Ok(Happened { value: json!({ "answers": answers }), came })
             }
             "jobs" => {
                 let left = store.read(jobs::unfinished).await.map_err(failed)?;
