@@ -111,3 +111,18 @@ async fn an_agent_answers_the_thread_that_it_has() {
     assert_eq!(ran.out.matches("the agent that has thread:1053 answered").count(), 1, "{}", ran.out);
     assert_eq!(ran.out.matches("by agent:triage, not sent:\n  Hello,").count(), 1, "{}", ran.out);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_nobody_answers_in_time_is_a_no() {
+    let stage = Stage::new(Scenario::new()).await;
+    let desk = ["desk", "--data", "desk", "--scripted"];
+    let with = |more: &[&'static str]| -> Vec<&'static str> {
+        desk.iter().copied().chain(more.iter().copied()).collect()
+    };
+    let asked = stage.mica(&with(&["-p", "Mark Initech as active."])).await;
+    assert!(asked.err.contains("  an answer counts until "), "{}", asked.err);
+    let late = stage.mica(&with(&["-p", "/clock +192h", "-p", "/waiting"])).await;
+    assert!(late.out.ends_with("nothing is asked\n"), "{}{}", late.out, late.err);
+    let shown = stage.mica(&with(&["-p", "/show company:initech"])).await;
+    assert!(shown.out.contains("status: at risk"), "{}", shown.out);
+}

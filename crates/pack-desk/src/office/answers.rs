@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use mica_domain::Records;
 use mica_domain::autonomy::ApprovalMode;
 use mica_domain::runners::{Attended, By, Reply, Thread, ThreadAgent, ThreadMessage, ThreadSetup};
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 use serde_json::json;
 
 use super::{Office, OfficeError};
@@ -101,30 +101,28 @@ impl Thread for Threads {
 /// Messages and notes of a thread after a message, in the order they came. Times may be equal; the order of messages among
 /// each other is that of their numbers.
 fn messages(connection: &Connection, thread: &str, after: Option<&str>) -> Result<Vec<ThreadMessage>> {
-    let name = |id: &str| -> String {
-        let mut select = match connection.prepare(
-            "SELECT name FROM contacts WHERE id = ?1 UNION ALL SELECT name FROM members WHERE id = ?1 LIMIT 1",
-        ) {
-            Ok(select) => select,
-            Err(_) => return id.to_owned(),
-        };
-        select.query_row([id], |row| row.get(0)).unwrap_or_else(|_| id.to_owned())
+    let mut named = connection.prepare(
+        "SELECT name FROM contacts WHERE id = ?1 UNION ALL SELECT name FROM members WHERE id = ?1 LIMIT 1",
+    )?;
+    // Who is in no list is called as they wrote themselves: by an address.
+    let mut name = |id: &str| -> Result<String> {
+        Ok(named.query_row([id], |row| row.get(0)).optional()?.unwrap_or_else(|| id.to_owned()))
     };
     let mut all = Vec::new();
     for message in threads::every_message(connection, thread)? {
         let by = if message.is_inbound() {
-            By::Inbound { name: name(&message.author) }
+            By::Inbound { name: name(&message.author)? }
         } else if message.author.starts_with("agent:") {
             By::Own { key: mail::key_of(connection, thread, &message.id)? }
         } else {
-            By::Teammate { name: name(&message.author) }
+            By::Teammate { name: name(&message.author)? }
         };
         all.push((message.sent, 0, message.seq, ThreadMessage { id: message.id, by, text: message.body }));
     }
     for (count, note) in (0i64..).zip(notes::every(connection, thread)?) {
         // What an agent noted is no colleague's word, and it knows its own.
         if !note.author.starts_with("agent:") {
-            let by = By::Note { name: name(&note.author) };
+            let by = By::Note { name: name(&note.author)? };
             all.push((note.at, 1, count, ThreadMessage { id: note.id, by, text: note.body }));
         }
     }

@@ -354,7 +354,7 @@ impl Office {
                 all.push(Ran { fire, bundle });
             }
         }
-        all.sort_by(|one, other| (other.fire.due, other.fire.id()).cmp(&(one.fire.due, one.fire.id())));
+        all.sort_by_key(|ran| std::cmp::Reverse((ran.fire.due, ran.fire.id())));
         Ok(all)
     }
 
