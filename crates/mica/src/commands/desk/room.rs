@@ -203,7 +203,11 @@ impl Room {
         let cards = self.copilot.approvals().cards()?;
         let card = |call: &CallId| cards.iter().rev().find(|card| card.call == *call).cloned();
         let asks = asks.into_iter().filter(|ask| open.contains(&ask.call.id));
-        Ok(asks.map(|ask| (card(&ask.call.id), ask)).map(|(card, ask)| (ask, card)).collect())
+        let with_card = |ask: Ask| {
+            let card = card(&ask.call.id);
+            (ask, card)
+        };
+        Ok(asks.map(with_card).collect())
     }
 
     /// What is asked first, of what is not decided.

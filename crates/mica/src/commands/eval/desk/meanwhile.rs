@@ -7,9 +7,12 @@ use mica_agent::{Event, EventKind, Listener};
 use pack_desk::Office;
 use pack_desk::office::Inbound;
 
+/// Mail, and the desk it comes in at.
+type Expected = (Office, Vec<Inbound>);
+
 /// What comes in at the next call, and why it could not.
 #[derive(Clone, Default)]
-pub struct Meanwhile(Arc<Mutex<Option<(Office, Vec<Inbound>)>>>, Arc<Mutex<Option<String>>>);
+pub struct Meanwhile(Arc<Mutex<Option<Expected>>>, Arc<Mutex<Option<String>>>);
 
 impl Meanwhile {
     /// Has mail come in at the next call. All of it continues threads.
