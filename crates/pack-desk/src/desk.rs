@@ -7,7 +7,7 @@ use mica_domain::cards::Kinds;
 use mica_domain::profile::Profile;
 use mica_domain::section::{Org, OrgView, Section, Static, Turn, TurnView};
 use mica_domain::tasks::TaskKind;
-use mica_domain::{Act, Autonomy, Capability, Domain, Exclude, Page, RefKinds, Rights, ToolNames};
+use mica_domain::{Act, Capability, Domain, Exclude, Page, RefKinds, Rights, ToolNames};
 
 use crate::error::DeskError;
 use crate::kb;
@@ -104,17 +104,6 @@ impl Desk {
                 run_eval_suite::act(),
             ])
             .collect()
-    }
-
-    /// What the triage agent is trusted with: it tags and sets how urgent something is by itself, and proposes everything
-    /// else. A mail that has it close or give away a thread has it propose that.
-    pub fn triage_autonomy() -> Autonomy {
-        Autonomy::all(mica_domain::ApprovalMode::Capture)
-    }
-
-    /// What the nightly sweep is trusted with: nothing. All of it is proposed.
-    pub fn sweep_autonomy() -> Autonomy {
-        Autonomy::all(mica_domain::ApprovalMode::Capture)
     }
 
     /// How a member's session is run.

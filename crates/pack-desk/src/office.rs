@@ -3,33 +3,40 @@
 //! Promises: a conversation is open once at a time, and goes on where it was, also in another process; what an agent
 //! proposes is kept as a bundle, and is stale once somebody else changed what it is about.
 
+mod answers;
+mod opening;
+mod triggers;
+mod work;
+
+pub use triggers::{QUIET, Ran};
+pub use work::Work;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use mica_agent::{Listener, Settings, ToolSet};
 use mica_ai::{Model, Provider};
 use mica_domain::approvals::Person;
-use mica_domain::autonomy::{Autonomy, Judge};
-use mica_domain::capture::{About, Activity, Applier, Base, Bundle, Bundles, Picked, Subject};
+use mica_domain::autonomy::{ApprovalMode, Autonomy, Judge};
+use mica_domain::capture::{Activity, Applier, Base, Bundle, Bundles, Picked, Subject};
 use mica_domain::copilot::Watch;
-use mica_domain::profile::Profile;
-use mica_domain::refs::Ref;
-use mica_domain::runners::{Conversation, Extras, OpenError, Opening, Opens, Origin, Said, Turned};
+use mica_domain::profile::{Audience, Profile};
+use mica_domain::runners::Opening;
 use mica_domain::tasks::{TaskKinds, Waker, Watcher, WatcherLimits, Watches};
-use mica_domain::{Copilot, CopilotError, Domain, Now, Records, Setup, Surroundings};
+use mica_domain::triggers::{Dispatcher, TriggerSet};
+use mica_domain::{Copilot, CopilotError, Domain, Now, Records, Rights, Setup};
 use mica_policy::budget::Limits;
 use mica_session::{Access, Sessions};
 use serde_json::json;
 
 use crate::desk::{Around, Desk};
 use crate::error::DeskError;
-use crate::station::Station;
-use crate::store::{Hand, Result, Store, activity, entities, mail, notes, team, threads};
+use crate::station::{Sight, Station};
+use crate::store::{Hand, Result, Store, activity, entities, mail, team, threads};
 
 /// What a desk is put to work with.
 #[derive(Clone)]
@@ -60,8 +67,28 @@ pub struct Means {
 #[derive(Clone)]
 pub struct Office {
     means: Means,
-    open: Arc<tokio::sync::Mutex<HashMap<String, Copilot>>>,
+    open: Arc<tokio::sync::Mutex<HashMap<String, Open>>>,
     waker: Waker,
+    triggers: TriggerSet,
+    /// What it is trusted with that agents answer customers.
+    answers: Autonomy,
+    /// `None` in what the dispatcher itself opens sessions with: nothing owns itself.
+    dispatcher: Option<Dispatcher>,
+}
+
+/// A conversation that is open, and what it was opened for.
+struct Open {
+    copilot: Copilot,
+    rights: Rights,
+}
+
+/// Who a conversation is opened for.
+struct Opener<'a> {
+    who: &'a str,
+    profile: Profile,
+    autonomy: Autonomy,
+    /// What it may do, where that is less than `who` may.
+    within: Option<Rights>,
 }
 
 /// Why the desk could not do something.
@@ -82,6 +109,15 @@ pub enum OfficeError {
     /// Of documents.
     #[error(transparent)]
     Records(#[from] mica_domain::RecordError),
+    /// Of the triggers that come along.
+    #[error(transparent)]
+    Triggers(#[from] mica_domain::triggers::TriggersError),
+    /// Of something that happened.
+    #[error(transparent)]
+    Trigger(#[from] mica_domain::triggers::TriggerError),
+    /// Of a thread that an agent answers.
+    #[error(transparent)]
+    Thread(#[from] mica_domain::runners::ThreadError),
 }
 
 /// A mail from outside.
@@ -97,30 +133,28 @@ pub struct Inbound {
     pub thread: Option<String>,
 }
 
-/// A run that nobody watched.
-#[derive(Debug, Clone)]
-pub struct Ran {
-    /// The agent.
-    pub agent: String,
-    /// What it was about.
-    pub about: String,
-    /// How it went.
-    pub turned: Turned,
-    /// What it proposes.
-    pub bundle: Option<Bundle>,
-}
-
-/// How long a thread may be quiet before the sweep looks at it.
-pub const QUIET: SignedDuration = SignedDuration::from_hours(72);
-/// Threads of one sweep at most.
-const SWEPT: u32 = 5;
 /// The kind of document that says where a conversation is kept.
-const SESSION: &str = "session";
+pub(crate) const SESSION: &str = "session";
 
 impl Office {
-    /// Puts a desk to work.
-    pub fn new(means: Means) -> Self {
-        Self { means, open: Arc::default(), waker: Waker::default() }
+    /// Puts a desk to work, with the triggers that come along. The data has its members and agents already.
+    ///
+    /// # Errors
+    /// [`OfficeError::Desk`], or [`OfficeError::Triggers`]: what is wrong with the triggers.
+    pub fn new(means: Means) -> Result<Self, OfficeError> {
+        let triggers = triggers::read(&means.store, include_str!("../triggers.toml"))?;
+        let answers = Autonomy::all(ApprovalMode::Capture);
+        let (open, waker) = (Arc::default(), Waker::default());
+        let mut office = Self { means, open, waker, triggers, answers, dispatcher: None };
+        office.dispatcher = Some(office.dispatching());
+        Ok(office)
+    }
+
+    /// With answers of agents that are sent instead of kept as drafts, as far as this says so of `reply_to_thread`.
+    #[must_use]
+    pub fn answering(mut self, answers: Autonomy) -> Self {
+        self.answers = answers;
+        self
     }
 
     /// What it works with.
@@ -138,7 +172,11 @@ impl Office {
     /// # Errors
     /// [`OfficeError::Desk`].
     pub fn desk(&self, who: &str) -> Result<Arc<dyn Domain>, OfficeError> {
-        let desk = Desk::new(self.station(who))?;
+        self.domain(self.station(who))
+    }
+
+    fn domain(&self, station: Station) -> Result<Arc<dyn Domain>, OfficeError> {
+        let desk = Desk::new(station)?;
         Ok(match &self.means.around {
             None => Arc::new(desk),
             Some(around) => Arc::new(desk.around(Arc::clone(around))),
@@ -150,21 +188,26 @@ impl Office {
     /// # Errors
     /// [`OfficeError`].
     pub async fn chat(&self, who: &str, name: &str) -> Result<Copilot, OfficeError> {
-        self.copilot(&format!("chat/{who}/{name}"), who, Profile::default(), Autonomy::default()).await
+        let (profile, autonomy) = (Profile::default(), Autonomy::default());
+        let opener = Opener { who, profile, autonomy, within: None };
+        self.copilot(&format!("chat/{who}/{name}"), opener).await
     }
 
-    async fn copilot(
-        &self,
-        key: &str,
-        who: &str,
-        profile: Profile,
-        autonomy: Autonomy,
-    ) -> Result<Copilot, OfficeError> {
-        let mut open = self.open.lock().await;
-        if let Some(copilot) = open.get(key) {
-            return Ok(copilot.clone());
-        }
+    async fn copilot(&self, key: &str, opener: Opener<'_>) -> Result<Copilot, OfficeError> {
+        let Opener { who, profile, autonomy, within } = opener;
         let store = &self.means.store;
+        let rights = {
+            let who = who.to_owned();
+            store.read(move |connection| team::rights(connection, &who)).await?
+        };
+        let rights = within.as_ref().map_or_else(|| rights.clone(), |within| rights.and(within));
+        let mut open = self.open.lock().await;
+        match open.get(key) {
+            Some(one) if one.rights == rights => return Ok(one.copilot.clone()),
+            // Somebody may do more or less than when it was opened: it is opened anew.
+            Some(_) => drop(open.remove(key)),
+            None => {}
+        }
         let clock = Arc::clone(&self.means.now);
         let sessions = Sessions::new(&self.means.folder, move || clock());
         let session = match store.get(SESSION, key).await? {
@@ -176,17 +219,20 @@ impl Office {
                 let session = sessions.create(&self.means.folder, Some(key))?;
                 let path =
                     session.path().strip_prefix(&self.means.folder).unwrap_or(session.path()).to_owned();
-                let doc = json!({ "path": path, "who": who, "profile": profile, "autonomy": autonomy });
+                let doc = json!({
+                    "path": path, "who": who, "profile": profile, "autonomy": autonomy, "within": within,
+                });
                 store.put(SESSION, key, &doc, None).await?;
                 session
             }
         };
-        let rights = {
-            let who = who.to_owned();
-            store.read(move |connection| team::rights(connection, &who)).await?
+        // Whoever talks to customers sees what customers may see.
+        let station = match profile.audience {
+            Audience::Customer => self.station(who).seeing(Sight::Customer),
+            Audience::Member => self.station(who),
         };
         let mut setup = Setup::new(
-            self.desk(who)?,
+            self.domain(station)?,
             Arc::clone(&self.means.provider),
             Arc::clone(&self.means.model),
             Arc::clone(&self.means.now),
@@ -195,12 +241,12 @@ impl Office {
         setup.settings = self.means.settings.clone();
         let approvals = self.means.limits.approvals.or(setup.limits.approvals);
         setup.limits = Limits { approvals, ..self.means.limits.clone() };
-        (setup.profile, setup.rights, setup.autonomy) = (profile, rights, autonomy);
+        (setup.profile, setup.rights, setup.autonomy) = (profile, rights.clone(), autonomy);
         setup.records = Arc::new(store.clone());
         setup.listeners.clone_from(&self.means.listeners);
         setup.watch = Some(Watch { session: key.to_owned(), waker: self.waker.clone() });
         let copilot = Copilot::open(setup).await?;
-        open.insert(key.to_owned(), copilot.clone());
+        open.insert(key.to_owned(), Open { copilot: copilot.clone(), rights });
         Ok(copilot)
     }
 
@@ -222,7 +268,6 @@ impl Office {
     /// # Errors
     /// [`OfficeError::Records`].
     pub async fn news_through(&self, opening: Arc<dyn Opening>) -> Result<(), OfficeError> {
-        let kinds = TaskKinds::new(crate::jobs::kinds(&self.means.store));
         // Whoever calls this decides when: nothing is put off because it was looked at a moment ago.
         let limits = WatcherLimits {
             first: Duration::ZERO,
@@ -230,10 +275,14 @@ impl Office {
             unfree: Duration::ZERO,
             ..WatcherLimits::default()
         };
+        Ok(self.watcher(opening, limits).tick((self.means.now)()).await?)
+    }
+
+    fn watcher(&self, opening: Arc<dyn Opening>, limits: WatcherLimits) -> Watcher {
+        let kinds = TaskKinds::new(crate::jobs::kinds(&self.means.store));
         let records: Arc<dyn Records> = Arc::new(self.means.store.clone());
         let clock = Arc::clone(&self.means.now);
-        let watcher = Watcher::new("desk", records, kinds, opening, clock, limits, self.waker.clone());
-        Ok(watcher.tick((self.means.now)()).await?)
+        Watcher::new(fresh(), records, kinds, opening, clock, limits, self.waker.clone())
     }
 
     /// Whether background work goes on that a conversation will be told about.
@@ -281,102 +330,6 @@ impl Office {
         Ok(taken.await?)
     }
 
-    /// What an agent does about a thread, without anybody watching.
-    ///
-    /// # Errors
-    /// [`OfficeError`].
-    pub async fn attend(
-        &self,
-        agent: &str,
-        thread: &str,
-        why: &str,
-        autonomy: Autonomy,
-    ) -> Result<Ran, OfficeError> {
-        let (about, at) = (thread.to_owned(), (self.means.now)());
-        let (seq, mark) = self
-            .means
-            .store
-            .read(move |connection| {
-                threads::get(connection, &about)?;
-                let newest = activity::newest(connection, None, Some(1))?;
-                Ok((newest.first().map_or(0, |entry| entry.seq), activity::foreign_mark(connection, &about)?))
-            })
-            .await?;
-        let name = agent.trim_start_matches("agent:");
-        let number = thread.trim_start_matches("thread:");
-        let key = format!("agent/{name}/{number}/{}-{seq}", at.as_second());
-        let copilot = self.copilot(&key, agent, Profile::AUTONOMOUS, autonomy).await?;
-        let about = About {
-            bundle: format!("{name}-{number}-{}-{seq}", at.as_second()),
-            kind: why.to_owned(),
-            subject: Some(Subject::new("thread", thread)),
-            base: Base::version(mark.to_string()),
-            by: Some(agent.to_owned()),
-            session: Some(key.clone()),
-        };
-        copilot.book().begin(about).await?;
-        let said = Said {
-            text: format!("{why}: look at {thread} and do what you are there for."),
-            source: None,
-            origin: Origin::Trigger { trigger: why.to_owned(), fire: key },
-            surroundings: Some(Surroundings::on("inbox").with(Ref::open("thread", thread))),
-        };
-        let turned = copilot.say(said).await?;
-        Ok(Ran { agent: agent.to_owned(), about: thread.to_owned(), turned, bundle: copilot.bundle() })
-    }
-
-    /// A mail came in: the triage agent sorts it by itself, and proposes the rest.
-    ///
-    /// # Errors
-    /// [`OfficeError`].
-    pub async fn triage(&self, thread: &str) -> Result<Ran, OfficeError> {
-        self.attend("agent:triage", thread, "new mail", Desk::triage_autonomy()).await
-    }
-
-    /// The nightly sweep: looks at open threads in which nobody answered the customer for days, the oldest first.
-    ///
-    /// # Errors
-    /// [`OfficeError`].
-    pub async fn sweep(&self) -> Result<Vec<Ran>, OfficeError> {
-        let before = (self.means.now)() - QUIET;
-        let mut quiet = self
-            .means
-            .store
-            .read(move |connection| {
-                let search = threads::Search {
-                    status: Some("open".to_owned()),
-                    before: Some(before),
-                    unanswered: true,
-                    limit: Some(50),
-                    ..Default::default()
-                };
-                Ok(threads::search(connection, &search)?.0)
-            })
-            .await?;
-        quiet.reverse();
-        let mut ran = Vec::new();
-        for thread in quiet.iter().take(SWEPT as usize) {
-            ran.push(self.attend("agent:sweep", &thread.id, "nightly sweep", Desk::sweep_autonomy()).await?);
-        }
-        Ok(ran)
-    }
-
-    /// A note was written: the agents that it calls look at what it is about, when that is a thread.
-    ///
-    /// # Errors
-    /// [`OfficeError`].
-    pub async fn mentioned(&self, note: &notes::Note) -> Result<Vec<Ran>, OfficeError> {
-        let mut ran = Vec::new();
-        if note.about.starts_with("thread:") {
-            for agent in &note.mentions {
-                ran.push(
-                    self.attend(agent, &note.about, "mention in a note", Desk::triage_autonomy()).await?,
-                );
-            }
-        }
-        Ok(ran)
-    }
-
     /// What was proposed. What it is about is watched.
     pub fn bundles(&self) -> Bundles {
         Bundles::new(Arc::new(self.means.store.clone()))
@@ -393,7 +346,21 @@ impl Office {
             self.means.store.read(move |connection| team::rights(connection, &who)).await?
         };
         let applier = self.applier(who)?;
-        Ok(applier.apply(bundle, picked, &Person::new(who, rights)).await?)
+        let applied = applier.apply(bundle, picked, &Person::new(who, rights)).await?;
+        self.show_applied(&applied).await;
+        Ok(applied)
+    }
+
+    /// Has the cards of the conversation that a bundle comes from show what became of it, when that is open here.
+    /// What is done is done without them.
+    async fn show_applied(&self, bundle: &Bundle) {
+        let Some(session) = &bundle.about.session else { return };
+        let copilot = self.open.lock().await.get(session).map(|open| open.copilot.clone());
+        if let Some(copilot) = copilot
+            && let Err(error) = copilot.cards().applied(bundle).await
+        {
+            tracing::warn!(%error, session, "the cards of a conversation could not be put right");
+        }
     }
 
     /// Goes on with bundles that a process left in the middle.
@@ -415,37 +382,9 @@ impl Office {
     }
 }
 
-/// Sessions that are opened without a client: to be told of background work, by agents, by whatever fires.
-#[async_trait]
-impl Opening for Office {
-    async fn open(&self, opens: &Opens, _: Extras) -> Result<Arc<dyn Conversation>, OpenError> {
-        let copilot = self.copilot(&opens.session, &opens.agent, opens.profile, opens.autonomy.clone()).await;
-        copilot
-            .map(|copilot| Arc::new(copilot) as Arc<dyn Conversation>)
-            .map_err(|error| unopened(&opens.session, &error))
-    }
-
-    async fn reopen(&self, session: &str) -> Result<Arc<dyn Conversation>, OpenError> {
-        let kept = self.means.store.get(SESSION, session).await.map_err(|error| unopened(session, &error))?;
-        let Some(kept) = kept else {
-            return Err(OpenError::Gone {
-                session: session.to_owned(),
-                reason: "it was never begun".to_owned(),
-            });
-        };
-        let read = |name: &str| kept.doc[name].clone();
-        let profile = serde_json::from_value(read("profile")).map_err(|error| unopened(session, &error))?;
-        let autonomy = serde_json::from_value(read("autonomy")).map_err(|error| unopened(session, &error))?;
-        let who = kept.doc["who"].as_str().unwrap_or_default();
-        let copilot = self.copilot(session, who, profile, autonomy).await;
-        copilot
-            .map(|copilot| Arc::new(copilot) as Arc<dyn Conversation>)
-            .map_err(|error| unopened(session, &error))
-    }
-}
-
-fn unopened(session: &str, error: &dyn std::fmt::Display) -> OpenError {
-    OpenError::Failed { session: session.to_owned(), problem: error.to_string() }
+/// A name that no other process has.
+fn fresh() -> String {
+    format!("desk-{}", uuid::Uuid::now_v7().simple())
 }
 
 /// The contact that an address is of.
@@ -467,3 +406,6 @@ impl Activity for Watching {
         mark.map(|mark| Base::version(mark.to_string())).map_err(|error| error.to_string())
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -17,7 +17,9 @@ pub(crate) fn statics() -> Vec<Section<Static>> {
         Section::fixed("asking", include_str!("prompt/asking.md"))
             .only(RunMode::Interactive)
             .to(Audience::Member),
-        Section::fixed("alone", include_str!("prompt/alone.md")).only(RunMode::Autonomous),
+        Section::fixed("alone", include_str!("prompt/alone.md"))
+            .only(RunMode::Autonomous)
+            .to(Audience::Member),
         Section::fixed("thread", include_str!("prompt/thread.md")).on(Surface::Thread),
         Section::fixed("house", include_str!("prompt/house.md")),
     ]

@@ -51,7 +51,7 @@ fn office(folder: &Path, scenario: Scenario, around: Option<Around>) -> (Office,
         listeners: Vec::new(),
         around,
     };
-    (Office::new(means), model)
+    (Office::new(means).unwrap(), model)
 }
 
 fn says_on(page: &str, text: &str) -> Said {
@@ -448,8 +448,8 @@ async fn a_run_that_nobody_watches_never_does_more_than_it_was_trusted_with() {
         thread: None,
     };
     let thread = office.inbound(mail).await.unwrap();
-    let ran = office.triage(&thread.id).await.unwrap();
-    assert!(matches!(ran.turned.outcome, Outcome::Completed));
+    let ran = office.mailed(&thread.id).await.unwrap().pop().unwrap();
+    assert_eq!((ran.outcome(), ran.problem()), ("completed", None));
     let store = &office.means().store;
     let after = store.look(|connection| threads::get(connection, &thread.id)).unwrap();
     assert_eq!((after.status.as_str(), after.tags.as_slice()), ("open", &["materials".to_owned()][..]));
@@ -501,7 +501,7 @@ fn what_a_person_took_of_a_proposal_never_happens_twice_nor_does_the_rest() {
         let told = Arc::clone(&done);
         let around: Around = Arc::new(move |inner| Arc::new(Hangs { inner, done: Arc::clone(&told) }));
         let (office, _) = office(folder.path(), scenario, Some(around));
-        let bundle = office.triage("thread:1001").await.unwrap().bundle.unwrap();
+        let bundle = office.mailed("thread:1001").await.unwrap().pop().unwrap().bundle.unwrap();
         let reply = bundle.actions.iter().find(|action| action.tool == "reply_to_thread").unwrap();
         let picked = Picked::some([reply.id.as_str()]).editing(&reply.id, "body", json!("There are seven."));
         let id = bundle.id().to_owned();
@@ -517,7 +517,7 @@ fn what_a_person_took_of_a_proposal_never_happens_twice_nor_does_the_rest() {
         // The lease of the process that died is over.
         let later: Timestamp = "2026-11-15T23:00:00Z".parse().unwrap();
         let (office, _) = office(folder.path(), Scenario::new(), None);
-        let office = Office::new(Means { now: Arc::new(move || later), ..office.means().clone() });
+        let office = Office::new(Means { now: Arc::new(move || later), ..office.means().clone() }).unwrap();
         let resumed = office.resume("member:maya").await.unwrap();
         assert_eq!(resumed.len(), 1);
         let sent = store.look(|connection| mail::outbox(connection, None)).unwrap();

@@ -93,7 +93,7 @@ async fn a_question_whose_call_has_begun_is_not_asked_again() {
     let keeper = Keeper::new(sessions.open(&path, Access::Write).unwrap());
     assert_eq!(
         keeper.waiting().unwrap().asks,
-        [ask.clone()],
+        std::slice::from_ref(&ask),
         "it is asked again as long as nothing has begun"
     );
     assert!(keeper.hears(&begins("r1").kind));

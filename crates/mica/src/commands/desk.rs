@@ -64,13 +64,16 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
         listeners: vec![listening],
         around: None,
     };
-    let office = Office::new(means);
+    let office = Office::new(means)?;
     let mut room = Room::enter(office, clock, member, &flags.conversation, colour).await?;
     room.page.clone_from(&flags.page);
     for id in &flags.open {
         room.open(id)?;
     }
     if !flags.say.is_empty() {
+        if script.is_some() {
+            eprintln!("desk: no model is asked, a script answers; `mica doctor` says how to configure one");
+        }
         return once(&mut room, &flags.say, run.yes).await;
     }
     if filled {
@@ -80,7 +83,11 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
     if let Some(script) = script {
         println!("{script}");
     }
-    talk(&mut room, terminal).await
+    // While somebody is there, so are the agents: times come, work ends, threads are gone on with.
+    let work = room.office.begin().await?;
+    let left = talk(&mut room, terminal).await;
+    work.end().await;
+    left
 }
 
 type Answering =
@@ -112,6 +119,8 @@ fn answering(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings) -> 
 
 /// How often it is looked whether background work has ended.
 const LOOK: Duration = Duration::from_millis(250);
+/// How often it is looked whether something happened while nobody types.
+const GLANCE: Duration = Duration::from_secs(1);
 /// How often at most before leaving.
 const PATIENCE: u32 = 40;
 
@@ -127,7 +136,7 @@ async fn once(room: &mut Room, lines: &[String], yes: bool) -> Result<Exit> {
                     outcome = room.approve_all().await?;
                 }
                 if let Outcome::Suspended { .. } = &outcome {
-                    eprintln!("{}", room.questions());
+                    eprintln!("{}", room.questions()?);
                     eprintln!(
                         "desk: it waits for an answer; `mica desk` asks again, and --yes says yes to everything"
                     );
@@ -164,7 +173,7 @@ async fn talk(room: &mut Room, terminal: bool) -> Result<Exit> {
         room.settle().await?;
         let asked = !room.waiting().is_empty();
         if asked {
-            println!("{}", room.question());
+            println!("{}", room.question()?);
         }
         if terminal || asked {
             print!("{}", if asked { "answer> ".to_owned() } else { room.prompt() });
@@ -174,7 +183,7 @@ async fn talk(room: &mut Room, terminal: bool) -> Result<Exit> {
             tokio::select! {
                 line = lines.next_line() => break line?,
                 _ = tokio::signal::ctrl_c() => return Ok(Exit::Aborted),
-                () = tokio::time::sleep(LOOK), if terminal => {
+                () = tokio::time::sleep(GLANCE), if terminal => {
                     if room.settle().await? {
                         print!("{}", room.prompt());
                         std::io::stdout().flush()?;

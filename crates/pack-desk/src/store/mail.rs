@@ -230,6 +230,17 @@ pub fn get(connection: &Connection, id: &str) -> Result<Outgoing> {
     select.query_row([id], read).optional()?.ok_or_else(|| missing("mail", id))
 }
 
+/// The key of the call that a message was sent by, if it was one.
+///
+/// # Errors
+/// Of the database.
+pub(crate) fn key_of(connection: &Connection, thread: &str, message: &str) -> Result<Option<String>> {
+    let mut select = connection.prepare(
+        "SELECT key FROM activity WHERE about = ?1 AND verb = 'replied' AND json_extract(detail, '$.message') = ?2 LIMIT 1",
+    )?;
+    Ok(select.query_row([thread, message], |row| row.get(0)).optional()?.flatten())
+}
+
 fn get_draft(connection: &Connection, id: &str) -> Result<Draft> {
     let mut select = connection.prepare(&format!("SELECT {DRAFT} FROM drafts WHERE id = ?1"))?;
     select.query_row([id], read_draft).optional()?.ok_or_else(|| missing("draft", id))

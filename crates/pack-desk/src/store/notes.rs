@@ -56,10 +56,24 @@ pub fn add(tx: &Transaction<'_>, hand: &Hand, about: &str, body: &str) -> Result
 /// # Errors
 /// Of the database.
 pub fn about(connection: &Connection, about: &str, limit: Option<u32>) -> Result<Vec<Note>> {
+    newest(connection, about, bounded(limit, 5))
+}
+
+/// All notes about something, the oldest first, for whoever answers a thread: the last 500 of them.
+///
+/// # Errors
+/// Of the database.
+pub(crate) fn every(connection: &Connection, about: &str) -> Result<Vec<Note>> {
+    let mut notes = newest(connection, about, 500)?;
+    notes.reverse();
+    Ok(notes)
+}
+
+fn newest(connection: &Connection, about: &str, limit: u32) -> Result<Vec<Note>> {
     let mut select = connection.prepare(
         "SELECT id, about, author, body, at FROM notes WHERE about = ?1 ORDER BY at DESC, id DESC LIMIT ?2",
     )?;
-    let rows = select.query_map((about, bounded(limit, 5)), |row| {
+    let rows = select.query_map((about, limit), |row| {
         Ok(Note {
             id: row.get(0)?,
             about: row.get(1)?,

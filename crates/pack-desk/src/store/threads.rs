@@ -170,10 +170,15 @@ pub fn get(connection: &Connection, id: &str) -> Result<Thread> {
 pub fn messages(connection: &Connection, id: &str, limit: Option<u32>) -> Result<(Vec<Message>, usize)> {
     let all: i64 =
         connection.query_row("SELECT count(*) FROM messages WHERE thread = ?1", [id], |row| row.get(0))?;
+    let messages = last_messages(connection, id, bounded(limit, 20))?;
+    Ok((messages, usize::try_from(all).unwrap_or_default()))
+}
+
+fn last_messages(connection: &Connection, id: &str, limit: u32) -> Result<Vec<Message>> {
     let mut select = connection.prepare(
         "SELECT id, seq, author, body, sent FROM messages WHERE thread = ?1 ORDER BY seq DESC LIMIT ?2",
     )?;
-    let rows = select.query_map((id, bounded(limit, 20)), |row| {
+    let rows = select.query_map((id, limit), |row| {
         Ok(Message {
             id: row.get(0)?,
             seq: row.get(1)?,
@@ -184,7 +189,18 @@ pub fn messages(connection: &Connection, id: &str, limit: Option<u32>) -> Result
     })?;
     let mut messages: Vec<Message> = rows.collect::<rusqlite::Result<_>>()?;
     messages.reverse();
-    Ok((messages, usize::try_from(all).unwrap_or_default()))
+    Ok(messages)
+}
+
+/// Messages that whoever answers a thread catches up on at most.
+const CAUGHT_UP: u32 = 500;
+
+/// Everything that was said in a thread, in order, for whoever answers there: the last 500 of it.
+///
+/// # Errors
+/// Of the database.
+pub(crate) fn every_message(connection: &Connection, id: &str) -> Result<Vec<Message>> {
+    last_messages(connection, id, CAUGHT_UP)
 }
 
 /// What is to become of a thread. What is absent stays.
@@ -271,11 +287,14 @@ fn tag_name(tag: &str) -> Result<String> {
 /// [`DeskError::Missing`], or of the database.
 pub fn say(tx: &Transaction<'_>, hand: &Hand, id: &str, author: &str, body: &str) -> Result<Message> {
     get(tx, id)?;
-    let seq: i64 =
-        tx.query_row("SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE thread = ?1", [id], |row| {
-            row.get(0)
-        })?;
     let name = id.split_once(':').map_or(id, |(_, name)| name);
+    // The number of mail that was taken back is never given again: whoever heard it knows it by its id.
+    let seq: i64 = tx.query_row(
+        "SELECT max(coalesce((SELECT max(seq) FROM messages WHERE thread = ?1), 0), coalesce((SELECT max(CAST(substr(message, \
+         length(?2) + 1) AS INTEGER)) FROM outbox WHERE thread = ?1), 0)) + 1",
+        (id, format!("message:{name}-")),
+        |row| row.get(0),
+    )?;
     let message = Message {
         id: format!("message:{name}-{seq}"),
         seq,

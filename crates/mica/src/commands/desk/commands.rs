@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use anyhow::{Result, anyhow, bail};
-use jiff::{SignedDuration, Timestamp};
-use mica_domain::approvals::Person;
+use jiff::SignedDuration;
 use mica_domain::capture::{Bundle, Picked, State, Status};
+use mica_domain::runners::Attended;
 use pack_desk::office::{Inbound, Ran};
-use pack_desk::store::{activity, articles, entities, jobs, mail, notes, tasks, team, threads};
+use pack_desk::store::{activity, articles, entities, jobs, mail, notes, tasks, threads};
 use pack_desk::{Desk, deadline, ids};
 
 use super::room::{Did, Room};
@@ -32,8 +32,9 @@ const HELP: &str = "Lines are said to the copilot. @thread:1001 in a line mentio
   /inbound FROM | SUBJECT | TEXT    a mail comes in; FROM is a contact or an address; thread:ID as subject continues one
   /note ID TEXT            write a note; @Triage in it calls the agent
   /assign THREAD WHO       give a thread to somebody; an agent begins at once
+  /tell AGENT TEXT         write to an agent
   /sweep                   the nightly sweep, now
-  /runs                    what happened lately
+  /runs                    what was triggered and what came of it, what fires next, and what happened lately
   /outbox, /unsend ID      mail that was sent; take it back
   /undo [ID]               what can be taken back in articles; take it back
   /clock [+2h]             what time it is; let time pass
@@ -76,35 +77,32 @@ pub async fn command(room: &mut Room, line: &str) -> Result<Did> {
         "reject" => {
             let (id, why) = split(needed(rest, "/reject ID WHY")?);
             let why = if why.is_empty() { "no" } else { why };
-            let rejected = room.office.bundles().reject(id, why, &person(room)?, room.clock.now()).await?;
+            let rejected = room.office.bundles().reject(id, why, &room.person()?, room.clock.now()).await?;
             told(&rejected, false)
         }
         "snooze" => {
             let (id, when) = split(needed(rest, "/snooze ID tomorrow 9am")?);
             let until = deadline::parse(when, room.clock.now(), &room.office.means().zone)?;
-            let snoozed = room.office.bundles().snooze(id, until, &person(room)?, room.clock.now()).await?;
+            let snoozed = room.office.bundles().snooze(id, until, &room.person()?, room.clock.now()).await?;
             told(&snoozed, false)
         }
         "renew" => {
             let id = needed(rest, "/renew ID")?;
-            told(&room.office.bundles().renew(id, &person(room)?, room.clock.now()).await?, false)
+            told(&room.office.bundles().renew(id, &room.person()?, room.clock.now()).await?, false)
         }
-        "waiting" => match room.questions() {
+        "waiting" => match room.questions()? {
             nothing if nothing.is_empty() => "nothing is asked".to_owned(),
             asked => asked,
         },
         "inbound" => inbound(room, rest).await?,
         "note" => note(room, rest).await?,
         "assign" => assign(room, rest).await?,
+        "tell" => tell(room, rest).await?,
         "sweep" => {
             let ran = room.office.sweep().await?;
-            if ran.is_empty() {
-                "no thread waits for so long".to_owned()
-            } else {
-                ran.iter().map(came).collect()
-            }
+            if ran.is_empty() { "no thread waits for so long".to_owned() } else { room.came(&ran) }
         }
-        "runs" => runs(room)?,
+        "runs" => runs(room).await?,
         "outbox" => outbox(room)?,
         "unsend" => {
             let id = ids::of_kind(needed(rest, "/unsend mail:001")?, "mail")?;
@@ -138,11 +136,6 @@ fn needed<'a>(rest: &'a str, example: &str) -> Result<&'a str> {
 fn split(rest: &str) -> (&str, &str) {
     let (first, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     (first, rest.trim())
-}
-
-fn person(room: &Room) -> Result<Person> {
-    let rights = room.office.means().store.look(|connection| team::rights(connection, &room.who))?;
-    Ok(Person::new(&room.who, rights))
 }
 
 fn page(room: &mut Room, name: &str) -> Result<String> {
@@ -230,7 +223,10 @@ fn show(room: &Room, id: &str) -> Result<String> {
                     });
                 }
                 for draft in mail::drafts(connection, Some(&id), None)? {
-                    let _ = writeln!(out, "\ndraft {} by {}: {}", draft.id, draft.author, plain(&draft.body));
+                    let _ = writeln!(out, "\n{} by {}, not sent:", draft.id, draft.author);
+                    draft.body.lines().for_each(|line| {
+                        let _ = writeln!(out, "  {}", plain(line));
+                    });
                 }
             }
             Some("task") => {
@@ -362,7 +358,7 @@ async fn approve(room: &Room, rest: &str) -> Result<String> {
     Ok(told(&applied, false))
 }
 
-async fn inbound(room: &Room, rest: &str) -> Result<String> {
+async fn inbound(room: &mut Room, rest: &str) -> Result<String> {
     let example = "/inbound contact:ana-silva | Printer is down | It stopped printing.";
     let parts: Vec<&str> = needed(rest, example)?.splitn(3, '|').map(str::trim).collect();
     let [from, subject, body] = parts.as_slice() else { bail!("write for example: {example}") };
@@ -374,20 +370,38 @@ async fn inbound(room: &Room, rest: &str) -> Result<String> {
         thread,
     };
     let thread = room.office.inbound(mail).await?;
-    let ran = room.office.triage(&thread.id).await?;
-    Ok(format!("{} came in: {}\n{}", thread.id, plain(&thread.subject), came(&ran)))
+    let ran = room.office.mailed(&thread.id).await?;
+    let mut out = format!("{} came in: {}\n", thread.id, plain(&thread.subject));
+    out.push_str(&room.came(&ran));
+    out.push_str(&answered(room, &thread.id).await?);
+    Ok(out)
+}
+
+/// What the agent that has a thread answered there, for people.
+async fn answered(room: &Room, thread: &str) -> Result<String> {
+    Ok(match room.office.answer_in(thread).await? {
+        None | Some(Attended::Done { answers: 0 }) => String::new(),
+        Some(Attended::Done { .. }) => {
+            format!("the agent that has {thread} answered: /show {thread}, /outbox\n")
+        }
+        Some(Attended::Handed) => format!("the agent that has {thread} is at it already\n"),
+        Some(Attended::Waiting) => format!("the agent that has {thread} waits for a decision: /today\n"),
+        Some(Attended::More) => format!("the agent that has {thread} goes on later\n"),
+        Some(Attended::Failed { problem }) => {
+            format!("✗ {thread} could not be answered: {}\n", plain(&problem))
+        }
+    })
 }
 
 /// What an agent did, for people.
-fn came(ran: &Ran) -> String {
-    let mut out = format!(
-        "{} looked at {} ({})\n",
-        ran.agent,
-        ran.about,
-        mica_domain::runners::outcome_name(&ran.turned.outcome)
-    );
-    if !ran.turned.text.trim().is_empty() {
-        let _ = writeln!(out, "  {}", plain_text(&ran.turned.text).replace('\n', "\n  "));
+pub fn came(ran: &Ran) -> String {
+    let about = ran.about().map(|about| format!(" looked at {about}")).unwrap_or_default();
+    let mut out = format!("{}{about} ({})\n", ran.fire.agent, ran.outcome());
+    if !ran.summary().trim().is_empty() {
+        let _ = writeln!(out, "  {}", plain_text(ran.summary()).replace('\n', "\n  "));
+    }
+    if let Some(problem) = ran.problem() {
+        let _ = writeln!(out, "  ✗ {}", plain(problem));
     }
     if let Some(bundle) = &ran.bundle {
         out.push_str(&told(bundle, false));
@@ -399,7 +413,7 @@ fn plain_text(text: &str) -> String {
     text.trim().lines().map(plain).collect::<Vec<_>>().join("\n")
 }
 
-async fn note(room: &Room, rest: &str) -> Result<String> {
+async fn note(room: &mut Room, rest: &str) -> Result<String> {
     let (id, text) = split(needed(rest, "/note thread:1001 @Triage please look")?);
     let (id, text) = (id.to_owned(), text.to_owned());
     let hand = room.office.station(&room.who).own_hand();
@@ -413,10 +427,10 @@ async fn note(room: &Room, rest: &str) -> Result<String> {
         })
         .await?;
     let ran = room.office.mentioned(&note).await?;
-    Ok(format!("noted on {}\n{}", note.about, ran.iter().map(came).collect::<String>()))
+    Ok(format!("noted on {}\n{}", note.about, room.came(&ran)))
 }
 
-async fn assign(room: &Room, rest: &str) -> Result<String> {
+async fn assign(room: &mut Room, rest: &str) -> Result<String> {
     let (thread, who) = split(needed(rest, "/assign thread:1001 jonas")?);
     needed(who, "/assign thread:1001 jonas")?;
     let (thread, who) = (ids::of_kind(thread, "thread")?, who.to_owned());
@@ -433,17 +447,53 @@ async fn assign(room: &Room, rest: &str) -> Result<String> {
         .await?;
     let assignee = after.assignee.clone().unwrap_or_default();
     let mut out = format!("{} is with {assignee}\n", after.id);
-    if assignee.starts_with("agent:") {
-        let ran = room.office.attend(&assignee, &after.id, "assignment", Desk::triage_autonomy()).await?;
-        out.push_str(&came(&ran));
-    }
+    let ran = room.office.assigned(&after, &room.who).await?;
+    out.push_str(&room.came(&ran));
+    out.push_str(&answered(room, &after.id).await?);
     Ok(out)
 }
 
-fn runs(room: &Room) -> Result<String> {
+/// Writes to an agent.
+async fn tell(room: &mut Room, rest: &str) -> Result<String> {
+    let example = "/tell triage Which tags do you use?";
+    let (agent, text) = split(needed(rest, example)?);
+    needed(text, example)?;
+    let agent = room.office.means().store.look(|connection| ids::actor(connection, agent))?;
+    if !agent.starts_with("agent:") {
+        bail!("{agent} is a person, and reads notes: /note; agents are written to, for example: {example}");
+    }
+    let ran = room.office.message(&agent, &room.who, text).await?;
+    Ok(room.came(&ran))
+}
+
+/// What was triggered: when, by what, how it ended, what it says, what it proposes; then jobs and changes.
+async fn runs(room: &Room) -> Result<String> {
     let station = room.office.station(&room.who);
-    Ok(station.store.look(|connection| {
-        let mut out = String::new();
+    let mut out = String::new();
+    for (trigger, next) in room.office.upcoming()? {
+        let _ = writeln!(out, "next: {}  {trigger}", station.said(next));
+    }
+    for ran in room.office.runs().await?.iter().take(15) {
+        let _ = writeln!(
+            out,
+            "{}  {}  {}  {}{}",
+            station.said(ran.fire.due),
+            plain(&ran.fire.trigger),
+            plain(&ran.fire.agent),
+            ran.outcome(),
+            ran.about().map(|about| format!("  {}", plain(about))).unwrap_or_default(),
+        );
+        if let Some(line) = ran.summary().lines().find(|line| !line.trim().is_empty()) {
+            let _ = writeln!(out, "  {}", plain(line));
+        }
+        if let Some(problem) = ran.problem() {
+            let _ = writeln!(out, "  ✗ {}", plain(problem));
+        }
+        if let Some(bundle) = &ran.bundle {
+            let _ = writeln!(out, "  proposes {} actions: /bundle {}", bundle.actions.len(), bundle.id());
+        }
+    }
+    station.store.look(|connection| {
         for job in jobs::newest(connection, None, Some(5))? {
             let _ = writeln!(out, "{}  {}  {} ({} of {})", job.id, job.kind, job.state, job.done, job.total);
         }
@@ -458,8 +508,9 @@ fn runs(room: &Room) -> Result<String> {
                 entry.about
             );
         }
-        Ok(if out.is_empty() { "nothing happened yet".to_owned() } else { out })
-    })?)
+        Ok(())
+    })?;
+    Ok(out)
 }
 
 fn outbox(room: &Room) -> Result<String> {
@@ -508,8 +559,11 @@ async fn clock(room: &Room, rest: &str) -> Result<String> {
         if by.is_negative() {
             bail!("time goes forward only");
         }
+        // A schedule that nobody looked at yet begins now.
+        room.office.due().await?;
         room.clock.advance(by).await?;
+        // What became due meanwhile fires now.
+        room.office.due().await?;
     }
-    let _: Timestamp = room.clock.now();
     Ok(format!("it is {}", room.said_now()))
 }

@@ -1,17 +1,22 @@
 //! A member at the desk: where they are, what is open, and the conversation they have.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context as _, Result, bail};
 use jiff::{SignedDuration, Timestamp};
-use mica_agent::{Ask, Decision, Decisions, Outcome};
+use mica_agent::{Args, Ask, Outcome};
+use mica_ai::id::CallId;
 use mica_domain::Records as _;
+use mica_domain::approvals::{ApprovalCard, Choice, Person};
 use mica_domain::refs::Ref;
 use mica_domain::runners::Said;
 use mica_domain::{Copilot, Now, Surroundings};
-use pack_desk::{Desk, Office, Store, ids};
-use serde_json::{Map, Value, json};
+use pack_desk::office::Ran;
+use pack_desk::store::team;
+use pack_desk::{Office, Store, ids};
+use serde_json::{Value, json};
 
 use crate::render::question::{Length, Paint, plain, plain_page, question};
 
@@ -97,8 +102,10 @@ pub struct Room {
     /// What the next line mentions.
     pub mentioned: Vec<Ref>,
     colour: bool,
-    /// What was decided about the first of what is asked.
-    given: Vec<Decision>,
+    /// How many answers of the conversation were shown.
+    answers: usize,
+    /// What was triggered, ended, and was told.
+    told: BTreeSet<String>,
 }
 
 impl Room {
@@ -113,6 +120,8 @@ impl Room {
         pack_desk::jobs::recover(&office.station(&who)).await?;
         office.resume(&who).await?;
         let page = copilot.domain().snapshot().page;
+        let answers = copilot.shown().await?.len();
+        let told = office.runs().await?.iter().filter(|ran| ran.is_over()).map(|ran| ran.fire.id()).collect();
         Ok(Self {
             office,
             clock,
@@ -122,7 +131,8 @@ impl Room {
             opened: Vec::new(),
             mentioned: Vec::new(),
             colour,
-            given: Vec::new(),
+            answers,
+            told,
         })
     }
 
@@ -165,10 +175,16 @@ impl Room {
             here.refs.add(one.clone());
         }
         let said = Said { text: text.to_owned(), surroundings: Some(here), ..Said::default() };
-        self.given.clear();
         let turned = self.copilot.say(said).await?;
         self.show(&turned.text);
+        self.answers = self.copilot.shown().await?.len();
         Ok(turned.outcome)
+    }
+
+    /// What an agent did, for people. It is told once.
+    pub fn came(&mut self, ran: &[Ran]) -> String {
+        self.told.extend(ran.iter().filter(|ran| ran.is_over()).map(|ran| ran.fire.id()));
+        ran.iter().map(super::commands::came).collect()
     }
 
     /// Prints an answer, with its cards.
@@ -180,77 +196,124 @@ impl Room {
         }
     }
 
-    /// What is asked first, of what is not decided.
-    pub fn question(&self) -> String {
+    /// What is asked and nobody decided about, with how it is kept.
+    fn open_questions(&self) -> Result<Vec<(Ask, Option<ApprovalCard>)>> {
         let asks = self.waiting();
+        let open = self.copilot.approvals().standing(&asks)?.open;
+        let cards = self.copilot.approvals().cards()?;
+        let card = |call: &CallId| cards.iter().rev().find(|card| card.call == *call).cloned();
+        let asks = asks.into_iter().filter(|ask| open.contains(&ask.call.id));
+        let with_card = |ask: Ask| {
+            let card = card(&ask.call.id);
+            (ask, card)
+        };
+        Ok(asks.map(with_card).collect())
+    }
+
+    /// What is asked first, of what is not decided.
+    ///
+    /// # Errors
+    /// Questions that cannot be read.
+    pub fn question(&self) -> Result<String> {
+        let open = self.open_questions()?;
         let paint = if self.colour { Paint::Colours } else { Paint::Plain };
-        let Some(ask) = asks.get(self.given.len()) else { return String::new() };
-        let more = asks.len() - self.given.len() - 1;
+        let Some((ask, card)) = open.first() else { return Ok(String::new()) };
+        let more = open.len() - 1;
         let more = if more > 0 { format!("\n  ({more} more after this)") } else { String::new() };
-        let asked = question(ask, Length::Whole, paint);
-        let asked = asked.trim_end_matches("[y]es, [n]o, or say what to do instead:").trim_end();
-        let edits = self.amendable(ask);
+        let edits = card.as_ref().map(amendable).unwrap_or_default();
         let edits = if edits.is_empty() {
             String::new()
         } else {
             format!(", [e]dit NAME=VALUE ({})", edits.join(", "))
         };
-        format!("? {asked}\n  [y]es, [n]o and why{edits}, [l]ater{more}")
+        let asked = self.asked(ask, card.as_ref(), paint);
+        Ok(format!("? {asked}\n  [y]es, [n]o and why{edits}, [l]ater{more}"))
     }
 
     /// Everything that is asked.
-    pub fn questions(&self) -> String {
-        let asks = self.waiting();
-        let all: Vec<String> = asks.iter().map(|ask| question(ask, Length::Whole, Paint::Plain)).collect();
-        all.join("\n")
+    ///
+    /// # Errors
+    /// Questions that cannot be read.
+    pub fn questions(&self) -> Result<String> {
+        let open = self.open_questions()?;
+        let all: Vec<String> =
+            open.iter().map(|(ask, card)| self.asked(ask, card.as_ref(), Paint::Plain)).collect();
+        Ok(all.join("\n"))
     }
 
-    fn amendable(&self, ask: &Ask) -> Vec<String> {
-        let act = Desk::acts().into_iter().find(|act| act.tool == ask.call.name);
-        act.map(|act| act.amendable).unwrap_or_default()
+    /// A question, who may say yes, and until when.
+    fn asked(&self, ask: &Ask, card: Option<&ApprovalCard>, paint: Paint) -> String {
+        let asked = question(ask, Length::Whole, paint);
+        let mut asked =
+            asked.trim_end_matches("[y]es, [n]o, or say what to do instead:").trim_end().to_owned();
+        let station = self.office.station(&self.who);
+        if let Some(until) = card.and_then(|card| card.expires) {
+            asked.push_str(&format!("\n  an answer counts until {}", station.said(until)));
+        }
+        let needs = pack_desk::Desk::acts().into_iter().find(|act| act.tool == ask.call.name);
+        if let (Some(right), Ok(person)) = (needs.and_then(|act| act.needs), self.person())
+            && !person.rights.allow(&right)
+        {
+            asked.push_str(&format!("\n  {} may only say no: {right} is missing", self.who));
+        }
+        asked
+    }
+
+    /// Who is there, and what they may do now.
+    ///
+    /// # Errors
+    /// A member who is gone.
+    pub fn person(&self) -> Result<Person> {
+        let rights = self.office.means().store.look(|connection| team::rights(connection, &self.who))?;
+        Ok(Person::new(&self.who, rights))
     }
 
     /// Takes an answer to what is asked.
     ///
     /// # Errors
-    /// In words, when it is none.
+    /// In words, when it is none, or when they may not give it.
     pub async fn answer(&mut self, line: &str) -> Result<Did> {
-        let asks = self.waiting();
-        let Some(ask) = asks.get(self.given.len()) else { bail!("nothing is asked") };
+        let open = self.open_questions()?;
+        let Some((ask, _)) = open.first() else { bail!("nothing is asked") };
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let decision = match word.to_lowercase().as_str() {
-            "y" | "yes" | "approve" => Decision::Allow,
-            "n" | "no" | "deny" => Decision::Deny {
+        let choice = match word.to_lowercase().as_str() {
+            "y" | "yes" | "approve" => Choice::Approve { edits: Args::new() },
+            "n" | "no" | "deny" => Choice::Reject {
                 reason: if rest.trim().is_empty() { "no".to_owned() } else { rest.trim().to_owned() },
             },
-            "e" | "edit" => Decision::AllowWith { arguments: edited(ask, &self.amendable(ask), rest)? },
+            "e" | "edit" => Choice::Approve { edits: edits(rest)? },
             "l" | "later" => {
                 return Ok(Did::Said(
                     "left waiting; /waiting shows it again, and so does the next start".to_owned(),
                 ));
             }
-            _ => Decision::Deny { reason: line.to_owned() },
+            _ => Choice::Reject { reason: line.to_owned() },
         };
-        self.given.push(decision);
-        if self.given.len() < asks.len() {
-            return Ok(Did::Said(String::new()));
-        }
-        let decisions = Decisions::to(&asks, std::mem::take(&mut self.given));
-        let turned = self.copilot.answer(decisions).await?;
+        self.decide(vec![(ask.call.id.clone(), choice)]).await
+    }
+
+    async fn decide(&mut self, choices: Vec<(CallId, Choice)>) -> Result<Did> {
+        let answered = self.copilot.decide(choices, &self.person()?).await?;
+        let Some(turned) = answered.turned else {
+            let late = if answered.decided.late.is_empty() { "" } else { "somebody answered that before" };
+            return Ok(Did::Said(late.to_owned()));
+        };
         self.show(&turned.text);
+        self.answers = self.copilot.shown().await?.len();
         Ok(Did::Ran(turned.outcome))
     }
 
     /// Says yes to everything that is asked.
     ///
     /// # Errors
-    /// In words.
+    /// In words: when they may not.
     pub async fn approve_all(&mut self) -> Result<Outcome> {
-        let asks = self.waiting();
-        let decisions = Decisions::to(&asks, asks.iter().map(|_| Decision::Allow));
-        let turned = self.copilot.answer(decisions).await?;
-        self.show(&turned.text);
-        Ok(turned.outcome)
+        let open = self.open_questions()?.into_iter();
+        let yes = open.map(|(ask, _)| (ask.call.id, Choice::Approve { edits: Args::new() })).collect();
+        match self.decide(yes).await? {
+            Did::Ran(outcome) => Ok(outcome),
+            Did::Said(_) | Did::Quit => bail!("not everything that is asked could be answered"),
+        }
     }
 
     /// Opens something on the page. Of a kind one is open at a time.
@@ -292,22 +355,34 @@ impl Room {
         Ok(if label.is_empty() { one } else { one.called(label) })
     }
 
-    /// Does what is due: mail leaves, and background work that has ended is told. Answers whether something was said.
+    /// Does what is due: mail leaves, questions whose time is over are closed, background work that has ended is told, and
+    /// so is what agents did. Answers whether something was said.
     ///
     /// # Errors
     /// Data that cannot be used.
+    #[allow(clippy::print_stdout, reason = "a program speaks")]
     pub async fn settle(&mut self) -> Result<bool> {
         let mut news = false;
         let now = self.clock.now();
         self.office.means().store.write(move |tx| pack_desk::store::mail::leave(tx, now)).await?;
+        if !self.waiting().is_empty() {
+            self.copilot.expire().await?;
+        }
         if self.office.is_watching().await? {
-            let before = self.copilot.shown().await?.len();
             self.office.news().await?;
-            let all = self.copilot.shown().await?;
-            for answer in all.iter().skip(before) {
-                self.show(&answer.text);
-                news = true;
-            }
+        }
+        let all = self.copilot.shown().await?;
+        for answer in all.iter().skip(self.answers) {
+            self.show(&answer.text);
+            news = true;
+        }
+        self.answers = all.len();
+        let mut ran = self.office.runs().await?;
+        ran.retain(|ran| ran.is_over() && !self.told.contains(&ran.fire.id()));
+        ran.reverse();
+        if !ran.is_empty() {
+            print!("{}", self.came(&ran));
+            news = true;
         }
         Ok(news)
     }
@@ -341,23 +416,16 @@ fn mentions(text: &str) -> Vec<Ref> {
     .collect()
 }
 
-/// Arguments with changes as a person writes them: `body=Hello Ana`, or a JSON object.
-fn edited(ask: &Ask, amendable: &[String], rest: &str) -> Result<Value> {
-    let changes: Map<String, Value> = if rest.trim_start().starts_with('{') {
-        serde_json::from_str(rest).context("what follows `edit` is no JSON object")?
-    } else {
-        let Some((name, value)) = rest.split_once('=') else {
-            bail!("write for example: edit body=Hello Ana")
-        };
-        Map::from_iter([(name.trim().to_owned(), Value::String(value.trim().replace("\\n", "\n")))])
-    };
-    let mut arguments = ask.arguments.clone();
-    let Value::Object(members) = &mut arguments else { bail!("its arguments cannot be changed") };
-    for (name, value) in changes {
-        if !amendable.contains(&name) {
-            bail!("{name:?} cannot be changed here; what can be is: {}", amendable.join(", "));
-        }
-        members.insert(name, value);
+/// What may be changed before a yes.
+fn amendable(card: &ApprovalCard) -> Vec<String> {
+    card.fields.iter().filter(|field| field.amendable).map(|field| field.name.clone()).collect()
+}
+
+/// Changes as a person writes them: `body=Hello Ana`, or a JSON object. Whether they can be made is the register's business.
+fn edits(rest: &str) -> Result<Args> {
+    if rest.trim_start().starts_with('{') {
+        return serde_json::from_str(rest).context("what follows `edit` is no JSON object");
     }
-    Ok(arguments)
+    let Some((name, value)) = rest.split_once('=') else { bail!("write for example: edit body=Hello Ana") };
+    Ok(Args::from_iter([(name.trim().to_owned(), Value::String(value.trim().replace("\\n", "\n")))]))
 }

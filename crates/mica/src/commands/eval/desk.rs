@@ -1,5 +1,6 @@
 //! The help desk as a product: a desk of its own for each case, with a member at it, agents, mail and a clock.
 
+mod meanwhile;
 mod misbehaving;
 
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use mica_domain::approvals::Person;
 use mica_domain::capture::{Picked, State, Status};
 use mica_domain::copilot::Watch;
 use mica_domain::refs::Ref;
-use mica_domain::runners::{Conversation, Extras, OpenError, Opens};
+use mica_domain::runners::{Attended, Conversation, Extras, OpenError, Opens};
 use mica_domain::tasks::Waker;
 use mica_domain::{Copilot, Domain, Setup, Surroundings};
 use mica_eval::copilot::{CopilotStage, Here, World};
@@ -105,6 +106,7 @@ impl Product for Desk {
             .map_err(|error| StageError::new(format!("setup: {error}")))?;
         let store = Store::open(opening.folder.join("desk.db")).map_err(failed)?;
         store::seed::fill(&store, opening.clock.now()).map_err(failed)?;
+        let meanwhile = meanwhile::Meanwhile::default();
         let means = Means {
             store,
             now: opening.clock.shared(),
@@ -114,7 +116,7 @@ impl Product for Desk {
             settings: Settings::default(),
             limits: shape.limits(),
             folder: opening.folder.join("agents"),
-            listeners: vec![Arc::new(opening.journal.clone())],
+            listeners: vec![Arc::new(opening.journal.clone()), Arc::new(meanwhile.clone())],
             around: None,
         };
         let who = shape.member.clone().unwrap_or_else(|| "member:maya".to_owned());
@@ -123,7 +125,8 @@ impl Product for Desk {
             Arc::new(SpillFolder::new(opening.folder.join("results"), limits))
         });
         let misbehaving = shape.misbehaving;
-        let world = Playing { office: Office::new(means), who, misbehaving, spill };
+        let office = Office::new(means).map_err(failed)?;
+        let world = Playing { office, who, misbehaving, spill, meanwhile };
         world.prepare(&shape).await?;
         Ok(Box::new(CopilotStage::open(&opening, world).await?))
     }
@@ -134,15 +137,16 @@ struct Playing {
     who: String,
     misbehaving: bool,
     spill: Option<Arc<SpillFolder>>,
+    meanwhile: meanwhile::Meanwhile,
 }
 
 fn failed(error: impl std::fmt::Display) -> StageError {
     StageError::new(error.to_string())
 }
 
-const EVENTS: [&str; 13] = [
+const EVENTS: [&str; 14] = [
     "inbound", "triage", "sweep", "note", "assign", "change", "delete", "reply", "approve", "reject",
-    "snooze", "jobs", "undo",
+    "snooze", "jobs", "undo", "answers",
 ];
 
 const LOOKS: [&str; 15] = [
@@ -206,8 +210,14 @@ impl Playing {
     fn ran(here: &Here, mark: mica_eval::journal::Mark, ran: &[Ran]) -> Happened {
         let bundles: Vec<Value> =
             ran.iter().filter_map(|ran| ran.bundle.as_ref()).map(|bundle| json!(bundle.id())).collect();
-        let came = ran.last().map(|ran| here.came(mark, &ran.turned));
-        Happened { value: json!({ "runs": ran.len(), "bundles": bundles }), came }
+        // Only what ended as it should is a run here; what did not says why.
+        let problems: Vec<&str> = ran.iter().filter_map(Ran::problem).collect();
+        let came = ran.last().filter(|ran| ran.outcome() == "completed");
+        let came = came.map(|_| Came::of(&Outcome::Completed, here.journal.since(mark)));
+        let outcomes: Vec<&str> = ran.iter().map(Ran::outcome).collect();
+        let value =
+            json!({ "runs": ran.len(), "bundles": bundles, "outcomes": outcomes, "problems": problems });
+        Happened { value, came }
     }
 
     async fn bundle(&self, args: &Map<String, Value>) -> Result<String, StageError> {
@@ -342,21 +352,17 @@ impl World for Playing {
                 if !triage {
                     return Ok(json!({ "thread": thread.id }).into());
                 }
-                let ran = self.office.triage(&thread.id).await.map_err(failed)?;
-                Ok(Self::ran(here, mark, &[ran]))
+                let ran = self.office.mailed(&thread.id).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &ran))
             }
             "triage" => {
-                let ran = self.office.triage(&text(args, "thread")?).await.map_err(failed)?;
-                Ok(Self::ran(here, mark, &[ran]))
+                let ran = self.office.mailed(&text(args, "thread")?).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &ran))
             }
             "sweep" => {
                 let ran = match args.get("thread").and_then(Value::as_str) {
                     None => self.office.sweep().await.map_err(failed)?,
-                    Some(thread) => {
-                        let autonomy = pack_desk::Desk::sweep_autonomy();
-                        let ran = self.office.attend("agent:sweep", thread, "nightly sweep", autonomy).await;
-                        vec![ran.map_err(failed)?]
-                    }
+                    Some(thread) => self.office.sweep_one(thread).await.map_err(failed)?,
                 };
                 Ok(Self::ran(here, mark, &ran))
             }
@@ -371,12 +377,12 @@ impl World for Playing {
             }
             "assign" => {
                 let (thread, to) = (text(args, "thread")?, text(args, "to")?);
-                let change = threads::Change { assignee: Some(to.clone()), ..Default::default() };
-                let id = thread.clone();
-                store.write(move |tx| threads::update(tx, &colleague, &id, &change)).await.map_err(failed)?;
-                let autonomy = pack_desk::Desk::triage_autonomy();
-                let ran = self.office.attend(&to, &thread, "assignment", autonomy).await.map_err(failed)?;
-                Ok(Self::ran(here, mark, &[ran]))
+                let change = threads::Change { assignee: Some(to), ..Default::default() };
+                let id = thread;
+                let by = colleague.who.clone();
+                let after = store.write(move |tx| threads::update(tx, &colleague, &id, &change)).await;
+                let ran = self.office.assigned(&after.map_err(failed)?.1, &by).await.map_err(failed)?;
+                Ok(Self::ran(here, mark, &ran))
             }
             "change" => {
                 let mut fields = args.clone();
@@ -441,6 +447,31 @@ impl World for Playing {
                     .await
                     .map_err(failed)?;
                 Ok(described(&snoozed).into())
+            }
+            "answers" => {
+                let thread = text(args, "thread")?;
+                let bodies = args.get("meanwhile").and_then(Value::as_array).cloned().unwrap_or_default();
+                let id = thread.clone();
+                let contact = store.read(move |c| Ok(threads::get(c, &id)?.contact)).await.map_err(failed)?;
+                let mail = |body: &str| Inbound {
+                    from: contact.clone().unwrap_or_default(),
+                    body: body.to_owned(),
+                    thread: Some(thread.clone()),
+                    ..Inbound::default()
+                };
+                if !bodies.is_empty() {
+                    let mails = bodies.iter().filter_map(Value::as_str).map(mail).collect();
+                    self.meanwhile.expect(&self.office, mails);
+                }
+                let attended = self.office.answer_in(&thread).await.map_err(failed)?;
+                if let Some(problem) = self.meanwhile.problem() {
+                    return Err(StageError::new(problem));
+                }
+                let Some(Attended::Done { answers }) = attended else {
+                    return Err(StageError::new(format!("{thread} was not answered: {attended:?}")));
+                };
+                let came = (answers > 0).then(|| Came::of(&Outcome::Completed, here.journal.since(mark)));
+                Ok(Happened { value: json!({ "answers": answers }), came })
             }
             "jobs" => {
                 let left = store.read(jobs::unfinished).await.map_err(failed)?;

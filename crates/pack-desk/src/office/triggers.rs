@@ -1,0 +1,376 @@
+//! What happens at the desk, told to the triggers that come along as data (`triggers.toml`), and what came of it.
+//!
+//! Promises: what happened is told under its own name, so that it triggers once however often it is told; what an agent
+//! proposes about a thread is stale once somebody else wrote there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use mica_domain::capture::{Base, Bundle, Subject};
+use mica_domain::triggers::{
+    Agents, Dispatcher, DispatcherLimits, EventKinds, FieldKind, Fire, FireState, Happened, Known,
+    TriggerSet, What, Words,
+};
+use mica_domain::{Domain as _, Rights};
+use serde_json::json;
+
+use super::{Office, OfficeError, fresh};
+use crate::desk::Desk;
+use crate::error::DeskError;
+use crate::station::Station;
+use crate::store::{Store, activity, notes, team, threads};
+
+/// How long a thread may be quiet before the sweep looks at it.
+pub const QUIET: SignedDuration = SignedDuration::from_hours(72);
+/// Threads of one sweep at most.
+const SWEPT: usize = 5;
+/// The trigger whose times the sweep has.
+pub(super) const SWEEP: &str = "nightly-sweep";
+/// A mail came in.
+const MAIL: &str = "mail.received";
+/// The sweep found a thread.
+const THREAD: &str = "thread.quiet";
+/// Between two looks whether a run has ended that something else runs.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A run that nobody watched.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// What is on record of it.
+    pub fire: Fire,
+    /// What it proposes.
+    pub bundle: Option<Bundle>,
+}
+
+impl Ran {
+    /// What it was about, when that is known.
+    pub fn about(&self) -> Option<&str> {
+        self.fire.subject.as_ref().map(|subject| subject.id.as_str())
+    }
+
+    /// How it stands, in a word.
+    pub fn outcome(&self) -> &str {
+        match &self.fire.state {
+            FireState::Pending { .. } => "pending",
+            FireState::Running { .. } => "running",
+            FireState::Ended { outcome, .. } => outcome,
+            FireState::Skipped { .. } => "skipped",
+        }
+    }
+
+    /// What the agent says it did.
+    pub fn summary(&self) -> &str {
+        match &self.fire.state {
+            FireState::Ended { summary, .. } => summary,
+            _ => "",
+        }
+    }
+
+    /// What went wrong, or why it did not run.
+    pub fn problem(&self) -> Option<&str> {
+        match &self.fire.state {
+            FireState::Ended { error, .. } => error.as_deref(),
+            FireState::Skipped { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Whether it runs, or would: what waits until later is not waited for, what something else runs is.
+    fn goes_on(&self, now: Timestamp) -> bool {
+        match &self.fire.state {
+            FireState::Running { until, .. } => *until > now,
+            FireState::Pending { next } => *next <= now,
+            FireState::Ended { .. } | FireState::Skipped { .. } => false,
+        }
+    }
+
+    /// Whether nothing more comes of it.
+    pub fn is_over(&self) -> bool {
+        matches!(self.fire.state, FireState::Ended { .. } | FireState::Skipped { .. })
+    }
+}
+
+/// Reads triggers, and checks them against the agents, tools and events of the desk.
+pub(super) fn read(store: &Store, text: &str) -> Result<TriggerSet, OfficeError> {
+    let agents = store.look(team::agents)?;
+    let station =
+        Station::new(store.clone(), "member", Arc::new(|| Timestamp::UNIX_EPOCH), jiff::tz::TimeZone::UTC);
+    let capabilities = Desk::new(station)?.capabilities();
+    let tools = capabilities.iter().flat_map(|group| &group.tools).map(|tool| tool.spec().name.clone());
+    let text_fields = |names: &[&'static str]| -> Vec<(&'static str, FieldKind)> {
+        names.iter().map(|name| (*name, FieldKind::Text)).collect()
+    };
+    let known = Known {
+        agents: agents.into_iter().map(|agent| agent.id).collect(),
+        tools: tools.collect(),
+        events: EventKinds::default()
+            .with(MAIL, text_fields(&["thread", "from", "subject", "status", "agent"]))
+            .with(
+                THREAD,
+                text_fields(&["thread", "subject"]).into_iter().chain([("since", FieldKind::Time)]),
+            ),
+    };
+    Ok(TriggerSet::from_toml(text, &known)?)
+}
+
+/// What agents and members may do now.
+struct Staff(Store);
+
+impl Staff {
+    async fn rights(&self, who: &str) -> Option<Rights> {
+        let who = who.to_owned();
+        match self.0.read(move |connection| team::rights(connection, &who)).await {
+            Ok(rights) => Some(rights),
+            Err(DeskError::Missing { .. }) => None,
+            Err(error) => {
+                // Who cannot be looked up lends no rights.
+                tracing::error!(%error, "rights could not be read");
+                None
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Agents for Staff {
+    async fn agent(&self, agent: &str) -> Option<Rights> {
+        self.rights(agent).await
+    }
+
+    async fn person(&self, person: &str) -> Option<Rights> {
+        self.rights(person).await
+    }
+}
+
+impl Office {
+    /// What fires triggers on the desk's data.
+    pub fn dispatcher(&self) -> Dispatcher {
+        self.dispatcher.clone().unwrap_or_else(|| self.dispatching())
+    }
+
+    pub(super) fn dispatching(&self) -> Dispatcher {
+        let opening = Self { dispatcher: None, ..self.clone() };
+        Dispatcher::new(
+            fresh(),
+            self.triggers.clone(),
+            Arc::new(self.means.store.clone()),
+            Arc::new(opening),
+            Arc::new(Staff(self.means.store.clone())),
+            Arc::clone(&self.means.now),
+            DispatcherLimits::default(),
+        )
+    }
+
+    /// A mail came in: what is triggered by it runs to its end. None, when an agent has the thread: it answers there.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub async fn mailed(&self, thread: &str) -> Result<Vec<Ran>, OfficeError> {
+        let (thread, last) = {
+            let id = thread.to_owned();
+            let look = move |connection: &rusqlite::Connection| {
+                let (mut messages, _) = threads::messages(connection, &id, Some(1))?;
+                Ok((threads::get(connection, &id)?, messages.pop()))
+            };
+            self.means.store.read(look).await?
+        };
+        let Some(last) = last else { return Ok(Vec::new()) };
+        let mut happened = self.about(&last.id, What::Event { event: MAIL.to_owned() }, &thread.id).await?;
+        for (name, value) in
+            [("from", &last.author), ("subject", &thread.subject), ("status", &thread.status)]
+        {
+            happened.fields.insert(name.to_owned(), json!(value));
+        }
+        if let Some(agent) = thread.assignee.filter(|who| who.starts_with("agent:")) {
+            happened.fields.insert("agent".to_owned(), json!(agent));
+        }
+        self.happened(vec![happened]).await
+    }
+
+    /// The sweep, now: looks at open threads in which nobody answered the customer for days, the oldest first.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub async fn sweep(&self) -> Result<Vec<Ran>, OfficeError> {
+        let occurrence = (self.means.now)().to_string();
+        let mut all = Vec::new();
+        for thread in self.quiet().await? {
+            all.push(self.found(&occurrence, &thread).await?);
+        }
+        self.happened(all).await
+    }
+
+    /// The same for one thread, however long it was quiet.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub async fn sweep_one(&self, thread: &str) -> Result<Vec<Ran>, OfficeError> {
+        let id = thread.to_owned();
+        let thread = self.means.store.read(move |connection| threads::get(connection, &id)).await?;
+        let happened = self.found(&(self.means.now)().to_string(), &thread).await?;
+        self.happened(vec![happened]).await
+    }
+
+    /// Puts what a sweep of a time finds on record, for the dispatcher to run. Answers the threads.
+    pub(super) async fn sweep_at(&self, occurrence: &str) -> Result<Vec<String>, OfficeError> {
+        let quiet = self.quiet().await?;
+        for thread in &quiet {
+            let happened = self.found(occurrence, thread).await?;
+            self.dispatcher().happened(&happened).await?;
+        }
+        Ok(quiet.into_iter().map(|thread| thread.id).collect())
+    }
+
+    async fn quiet(&self) -> Result<Vec<threads::Thread>, OfficeError> {
+        let search = threads::Search {
+            status: Some("open".to_owned()),
+            before: Some((self.means.now)() - QUIET),
+            unanswered: true,
+            limit: Some(50),
+            ..Default::default()
+        };
+        let found =
+            self.means.store.read(move |connection| Ok(threads::search(connection, &search)?.0)).await?;
+        Ok(found.into_iter().rev().take(SWEPT).collect())
+    }
+
+    async fn found(&self, occurrence: &str, thread: &threads::Thread) -> Result<Happened, OfficeError> {
+        let id = format!("{occurrence}@{}", thread.id);
+        let mut happened = self.about(&id, What::Event { event: THREAD.to_owned() }, &thread.id).await?;
+        happened.fields.insert("subject".to_owned(), json!(thread.subject));
+        happened.fields.insert("since".to_owned(), json!(thread.last_message.to_string()));
+        Ok(happened)
+    }
+
+    /// A note was written: the agents that it calls look at what it is about.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub async fn mentioned(&self, note: &notes::Note) -> Result<Vec<Ran>, OfficeError> {
+        let mut all = Vec::new();
+        // What an agent writes calls nobody: agents do not set one another to work.
+        for agent in note.mentions.iter().filter(|_| !note.author.starts_with("agent:")) {
+            let mut happened =
+                self.about(&note.id, What::Mention { agent: agent.clone() }, &note.about).await?;
+            happened.words = Some(Words { from: note.author.clone(), text: note.body.clone() });
+            happened.invoker = Some(note.author.clone());
+            all.push(happened);
+        }
+        self.happened(all).await
+    }
+
+    /// A thread was given to an agent by somebody. What a member gets triggers nothing.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub async fn assigned(&self, thread: &threads::Thread, by: &str) -> Result<Vec<Ran>, OfficeError> {
+        let Some(agent) = thread.assignee.clone().filter(|who| who.starts_with("agent:")) else {
+            return Ok(Vec::new());
+        };
+        let id = format!("{}@{}", thread.id, thread.version);
+        let mut happened = self.about(&id, What::Assignment { agent }, &thread.id).await?;
+        happened.invoker = Some(by.to_owned());
+        self.happened(vec![happened]).await
+    }
+
+    /// A member writes to an agent. They have one conversation.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub async fn message(&self, agent: &str, by: &str, text: &str) -> Result<Vec<Ran>, OfficeError> {
+        let id = uuid::Uuid::now_v7().simple().to_string();
+        let mut happened = Happened::new(id, What::DirectMessage { agent: agent.to_owned() });
+        happened.words = Some(Words { from: by.to_owned(), text: text.to_owned() });
+        happened.invoker = Some(by.to_owned());
+        self.happened(vec![happened]).await
+    }
+
+    /// Something about a thread, or about whatever else, and how that stands now.
+    async fn about(&self, id: &str, what: What, about: &str) -> Result<Happened, OfficeError> {
+        let named = about.to_owned();
+        let mark =
+            self.means.store.read(move |connection| activity::foreign_mark(connection, &named)).await?;
+        let kind = about.split_once(':').map_or("record", |(kind, _)| kind);
+        let mut happened = Happened::new(id, what);
+        happened.fields.insert(kind.to_owned(), json!(about));
+        happened.subject = Some(Subject::new(kind, about));
+        happened.base = Base::version(mark.to_string());
+        Ok(happened)
+    }
+
+    /// Tells what happened, and waits for what that triggers.
+    async fn happened(&self, all: Vec<Happened>) -> Result<Vec<Ran>, OfficeError> {
+        let dispatcher = self.dispatcher();
+        let mut fires = Vec::new();
+        for happened in &all {
+            fires.extend(dispatcher.happened(happened).await?);
+        }
+        loop {
+            let now = (self.means.now)();
+            dispatcher.tick(now).await?;
+            let all = self.runs().await?;
+            let ours = |ran: &&Ran| fires.iter().any(|fire| fire.id() == ran.fire.id());
+            let mut ours: Vec<Ran> = all.iter().filter(ours).cloned().collect();
+            if !ours.iter().any(|ran| ran.goes_on(now)) {
+                ours.sort_by_key(|ran| fires.iter().position(|fire| fire.id() == ran.fire.id()));
+                return Ok(ours);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Fires what is due by the desk's clock, and waits for it, and for what that triggers.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub async fn due(&self) -> Result<(), OfficeError> {
+        loop {
+            self.dispatcher().tick((self.means.now)()).await?;
+            let now = (self.means.now)();
+            if !self.runs().await?.iter().any(|ran| ran.goes_on(now)) {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Everything that was triggered, the newest first.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub async fn runs(&self) -> Result<Vec<Ran>, OfficeError> {
+        let dispatcher = self.dispatcher();
+        let bundles = self.bundles().list().await?;
+        let mut all = Vec::new();
+        for trigger in self.triggers.all() {
+            for fire in dispatcher.fires(&trigger.id).await? {
+                let id = match &fire.state {
+                    FireState::Ended { bundle, .. } => bundle.as_deref(),
+                    _ => None,
+                };
+                let bundle = id.and_then(|id| bundles.iter().find(|bundle| bundle.id() == id)).cloned();
+                all.push(Ran { fire, bundle });
+            }
+        }
+        all.sort_by_key(|ran| std::cmp::Reverse((ran.fire.due, ran.fire.id())));
+        Ok(all)
+    }
+
+    /// The triggers, each with when it fires next, where that is known.
+    ///
+    /// # Errors
+    /// [`OfficeError`].
+    pub fn upcoming(&self) -> Result<Vec<(String, Timestamp)>, OfficeError> {
+        let mut all = Vec::new();
+        for trigger in self.triggers.all() {
+            let next = self.dispatcher().upcoming(&trigger.id, 1)?;
+            all.extend(next.first().map(|next| (trigger.id.clone(), *next)));
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests;
