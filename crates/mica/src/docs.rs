@@ -19,9 +19,10 @@ macro_rules! examples {
 
 /// The pages for those who use mica.
 const PAGES: &[(&str, &str)] = pages! {
-    "check" "cli" "connectors" "context" "data-mapper" "editors" "endpoints" "evals" "extensions" "hooks" "knowledge" "mcp"
-    "mcp-server" "memory" "mi" "models" "modes-and-limits" "new" "rpc" "runtime" "sandbox" "sessions" "shell" "skills"
-    "subagents" "tools" "undo" "web"
+    "approvals" "cards" "check" "cli" "connectors" "context" "context-store" "data-mapper" "desk" "domain-guide"
+    "editors" "endpoints" "evals" "extensions" "hooks" "knowledge" "mcp" "mcp-server" "memory" "mi" "models"
+    "modes-and-limits" "new" "rpc" "runners" "runtime" "sandbox" "sessions" "shell" "skills" "subagents" "tools"
+    "triggers" "undo" "web"
 };
 
 /// Extensions to begin from.
@@ -148,6 +149,9 @@ mod tests {
     fn a_page_is_found_as_people_write_its_name() {
         assert_eq!(about(page("docs/Sandbox.md").unwrap()), "The sandbox");
         let unknown = page("nope").unwrap_err();
-        assert!(unknown.starts_with("there is no page \"nope\"; the pages are check, cli, "), "{unknown}");
+        assert!(
+            unknown.starts_with("there is no page \"nope\"; the pages are approvals, cards, "),
+            "{unknown}"
+        );
     }
 }

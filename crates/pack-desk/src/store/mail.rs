@@ -79,18 +79,37 @@ pub fn recipient(connection: &Connection, thread: &threads::Thread) -> Result<St
     if email.is_empty() { Err(DeskError::invalid(format!("{contact} has no address"))) } else { Ok(email) }
 }
 
-/// Whether mail about a thread may go to an address: only to people who are part of it already. New recipients are a
-/// person's business.
+/// Whether mail about a thread may go to an address: only to people who are part of it already, and who did not ask to be
+/// left alone. New recipients are a person's business.
 ///
 /// # Errors
 /// Of the database.
 pub fn is_part(connection: &Connection, thread: &threads::Thread, address: &str) -> Result<bool> {
     let address = address.to_lowercase();
     let mut select = connection.prepare(
-        "SELECT 1 FROM contacts WHERE email = ?1 AND (id = ?2 OR (company IS NOT NULL AND company = ?3)) UNION ALL \
-         SELECT 1 FROM messages WHERE thread = ?4 AND lower(author) = ?1",
+        "SELECT 1 FROM contacts WHERE email = ?1 AND deleted IS NULL AND status != 'do not contact' AND (id = ?2 OR \
+         (company IS NOT NULL AND company = ?3)) UNION ALL SELECT 1 FROM messages WHERE thread = ?4 AND lower(author) = ?1",
     )?;
     Ok(select.exists((&address, &thread.contact, &thread.company, &thread.id))?)
+}
+
+/// Somebody who writes from outside: a contact, or an address. What it says it is does not make it one of the desk.
+///
+/// # Errors
+/// [`DeskError::Invalid`].
+pub fn checked_sender(from: &str) -> Result<&str> {
+    let from = from.trim();
+    let is_address = |(name, host): (&str, &str)| {
+        let is_plain = |text: &str| !text.contains([':', '@', '<', '>', '"', ',', ';']);
+        let is_dark = |letter: char| letter.is_whitespace() || letter.is_control();
+        !name.is_empty() && !host.is_empty() && is_plain(name) && is_plain(host) && !from.contains(is_dark)
+    };
+    match from.split_once('@') {
+        Some(parts) if !is_address(parts) => {
+            Err(DeskError::invalid(format!("{from:?} is no address; write name@example.org, or a contact")))
+        }
+        _ => Ok(from),
+    }
 }
 
 /// A reply as it would be kept.

@@ -360,3 +360,17 @@ fn files_that_are_no_desk() {
     );
     assert_eq!(store.look(|c| Ok(team::members(c)?.len())).unwrap(), 0, "others can still look");
 }
+
+/// Who writes from outside cannot say that they are of the desk.
+#[test]
+fn senders_are_contacts_or_addresses() {
+    for from in ["bob@example.org", " bob@example.org ", "contact:ana-silva", "Ana Silva"] {
+        assert_eq!(mail::checked_sender(from).unwrap(), from.trim());
+    }
+    for from in ["member:maya@evil.org", "agent:x@evil.org", "a b@c", "@c", "a@", "a@b@c", "<a@b>", "a@b\nc"]
+    {
+        let refused =
+            mail::checked_sender(&format!("{from}x")).is_err() || mail::checked_sender(from).is_err();
+        assert!(refused, "{from:?}");
+    }
+}
