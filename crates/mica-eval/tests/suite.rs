@@ -416,7 +416,7 @@ async fn what_was_recorded_is_said_again_byte_for_byte_and_nothing_else() {
     );
     let asks: Vec<&str> = tape.lines().filter(|line| line.starts_with("{\"ask\"")).collect();
     assert_eq!(asks.len(), 3);
-    assert!(asks[1].ends_with("\"keeps\":8}"), "what is shared is written once: {asks:?}");
+    assert!(asks[1].ends_with("\"keeps\":9}"), "what is shared is written once: {asks:?}");
 
     // Nobody is there to be asked any more.
     ground.live = None;
