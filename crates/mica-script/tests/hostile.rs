@@ -93,8 +93,8 @@ fn ending(answer: &Result<Value, ScriptError>) -> String {
 }
 
 async fn try_out(what: &str, source: &str, expected: &str) {
-    // What must not end for its time has some of it. A busy machine adds to both.
-    let (time, most) = if expected.starts_with("TimedOut") { (300, 2) } else { (1_900, 4) };
+    // What must end for another reason has more time than a slow machine needs to get there.
+    let time = if expected.starts_with("TimedOut") { 300 } else { 20_000 };
     let cage = cage(source, time).await;
     let began = Instant::now();
     let answer = cage.call("bad.ts", "f", &[]).await;
@@ -102,7 +102,7 @@ async fn try_out(what: &str, source: &str, expected: &str) {
     let expected_after =
         if expected.ends_with(", and ended") { "Ended" } else { "answered {\"n\":2,\"own\":[]}" };
     assert_eq!(ending(&answer), expected.trim_end_matches(", and ended"), "{what}");
-    assert!(took < Duration::from_secs(most), "{what} took {took:?}");
+    assert!(took < Duration::from_secs(20), "{what} took {took:?}");
     let after = cage.call("good.ts", "f", &[json!(1)]).await;
     assert_eq!(ending(&after), expected_after, "{what}: the cage goes on");
 }
@@ -153,7 +153,7 @@ async fn somebody_can_stop_a_loop() {
     let dropped = tokio::time::timeout(Duration::from_millis(50), cage.call("bad.ts", "f", &[])).await;
     assert!(dropped.is_err());
     assert_eq!(cage.call("good.ts", "f", &[json!(1)]).await, Ok(json!({ "n": 2, "own": [] })));
-    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(began.elapsed() < Duration::from_secs(20));
 }
 
 #[tokio::test]
