@@ -15,7 +15,7 @@ pub mod value;
 pub mod walk;
 pub mod writes;
 
-use crate::diagnostic::{Diagnostic, Edit};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::model::{Model, Version};
 use crate::project::Project;
 use crate::syntax::Document;
@@ -95,9 +95,31 @@ fn syntax_first(document: &Document, found: &mut [Diagnostic]) {
     let broken: Vec<Span> = document.problems().iter().map(|problem| around(&tags, problem.span)).collect();
     let meets =
         |edit: &Edit| broken.iter().any(|one| edit.span.start <= one.end && one.start <= edit.span.end);
+    let text = document.source();
+    let mut looks = LOOKS;
     for one in found.iter_mut().filter(|one| one.code != rules::NOT_WELL_FORMED) {
-        one.fixes.retain(|fix| !fix.edits.iter().any(meets));
+        one.fixes.retain(|fix| {
+            !fix.edits.iter().any(meets) && (!moves_tags(text, fix) || keeps_tags(document, fix, &mut looks))
+        });
     }
+}
+
+/// How many repairs of one broken text are tried out; more than a person looks at.
+const LOOKS: usize = 32;
+
+/// Whether a repair adds or takes away tags.
+fn moves_tags(text: &str, fix: &Fix) -> bool {
+    fix.edits.iter().any(|edit| edit.text.contains('<') || edit.span.of(text).contains('<'))
+}
+
+/// Whether a text has no more problems than before: where tags are not closed, what looks like an element can be the end
+/// of others too.
+fn keeps_tags(document: &Document, fix: &Fix, looks: &mut usize) -> bool {
+    let Some(left) = looks.checked_sub(1) else { return false };
+    *looks = left;
+    let edits: Vec<&Edit> = fix.edits.iter().collect();
+    let after = crate::fix::apply(document.source(), &edits);
+    after.is_some_and(|after| Document::parse(after).problems().len() <= document.problems().len())
 }
 
 /// A place with the tags that it touches.

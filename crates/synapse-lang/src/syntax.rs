@@ -20,7 +20,7 @@ mod arena;
 mod attribute;
 mod decode;
 mod element;
-mod name;
+pub(crate) mod name;
 mod node;
 mod parse;
 mod place;

@@ -204,3 +204,59 @@ fn a_broken_tag_gets_only_repairs_of_its_syntax() {
     let root: Vec<_> = found.iter().filter(|one| one.code == Code(2)).collect();
     assert!(!root.is_empty() && root.iter().all(|one| one.fixes.is_empty()), "{root:?}");
 }
+
+/// What a broken tag swallows can hold the ends of other elements, so that taking steps away left those open.
+#[test]
+fn a_repair_that_moves_tags_of_a_broken_text_leaves_it_no_worse() {
+    let tried = [
+        "<sequence name=\"a\" disable\"><respond/><log/></sequence>",
+        "<sequence name=\"a\"><drop/><sequence onError=\"b\" disable\"><log/></sequence></sequence>",
+        "<sequence name=\"a\"><respond/><filter source=\"a\" regex=\"b\"><then><log/></filter><log/></sequence>",
+        "<sequence name=\"a\"><respond/><log><property name=\"a\" value=\"b\"</log></sequence>",
+        "<sequence name=\"a\"><drop/><log level=\"full><log/></log></sequence>",
+        "<sequence name=\"a\" disable\"><respond/><log level=\"full\"/><log/></sequence>",
+        "<sequence onError=\"n2\" disable\"><respond/><log level=\"full\"/><log level=\"full\"/></sequence>",
+        "<sequence><sequence onError=\"n2\" disable\"><drop/><log level=\"full\"/></sequence><log/></sequence>",
+        "<sequence><drop/><sequence onError=\"n2\" disable\"><log level=\"full\"/></sequence><log/></sequence>",
+        "<sequence><drop/><log level=\"full\"/><sequence onError=\"n2\" disable\"><log/></sequence><log/></sequence>",
+        "<sequence><drop/><log/></log></sequence>",
+        "<sequence><drop/><log></sequence>",
+        "<sequence><drop/><log>a</sequence><log/>",
+        "<sequence><drop/><log><property></log><log/></sequence>",
+        "<sequence><drop/><log/><log",
+        "<sequence><drop/><log/><log></sequence",
+        "<sequence><drop/><log/>",
+        "<sequence><drop/><log/><!-- </sequence>",
+    ];
+    let mut offered = 0;
+    for text in tried {
+        for one in look(text).iter().filter(|one| one.code != Code(1)) {
+            for repair in &one.fixes {
+                offered += 1;
+                let after = fix::apply(text, &repair.edits.iter().collect::<Vec<_>>()).unwrap_or_default();
+                assert!(problems(&after) <= problems(text), "{} {:?}: {after}", one.code, repair.title);
+            }
+        }
+    }
+    assert!(offered > 0, "what is harmless is still offered");
+}
+
+/// A prefix that is no name cannot be declared.
+#[test]
+fn a_fault_code_without_a_name_for_its_prefix_gets_no_declaration() {
+    let check = |code: &str, fixes: usize| {
+        let text = format!(
+            "<sequence xmlns=\"http://ws.apache.org/ns/synapse\" name=\"a\"><makefault version=\"soap11\">\
+             <code value=\"{code}\"/><reason value=\"b\"/></makefault></sequence>"
+        );
+        let found = look(&text);
+        let codes: Vec<_> = found.iter().filter(|one| one.code == Code(820)).collect();
+        assert_eq!(codes.len(), 1, "{code}: {found:?}");
+        assert_eq!(codes[0].fixes.len(), fixes, "{code}: {:?}", codes[0]);
+    };
+    check("soap11Env:Server", 1);
+    check("&gt;soap11Env:Server", 0);
+    check("1a:Server", 0);
+    check(":Server", 0);
+    check("xmlns:Server", 0);
+}

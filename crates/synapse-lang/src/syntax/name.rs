@@ -42,7 +42,8 @@ pub(super) fn is_name(text: &str) -> bool {
     parts.next().is_none() && is_part(first) && second.is_none_or(is_part)
 }
 
-fn is_part(text: &str) -> bool {
+/// Whether a text is a name without a prefix.
+pub(crate) fn is_part(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(is_start) && characters.all(is_continue)
 }

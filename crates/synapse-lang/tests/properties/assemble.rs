@@ -33,6 +33,9 @@ const FIXED: &[(&str, &str, &str)] = &[
     ("makefault.code", "value", "soap11Env:Server"),
 ];
 
+/// Steps that may stand in the sequence of an element only for some of its attributes, which a rule in code knows.
+const LEFT_OUT_STEPS: &[(&str, &[&str])] = &[("foreach", &["call", "callout", "send"])];
+
 /// How deep steps are nested.
 const DEEPEST: usize = 4;
 
@@ -211,8 +214,13 @@ fn fill(model: &'static Model, made: &mut Made, depth: usize, decisions: &mut De
 }
 
 fn steps(model: &'static Model, made: &mut Made, depth: usize, decisions: &mut Decisions) -> Option<()> {
-    let all: Vec<&'static Element> =
-        model.mediators().filter(|one| !one.shallow && exists(one.since, one.until)).collect();
+    let around = made.parent.as_deref();
+    let left_out =
+        LEFT_OUT_STEPS.iter().find(|(one, _)| around == Some(*one)).map_or(&[][..], |(_, steps)| steps);
+    let fits = |one: &&Element| {
+        !one.shallow && exists(one.since, one.until) && !left_out.contains(&one.name.as_str())
+    };
+    let all: Vec<&'static Element> = model.mediators().filter(fits).collect();
     for _ in 0..=decisions.among(3) {
         let step = if depth >= DEEPEST { model.mediator("log")? } else { decisions.pick(&all)? };
         // What the parent reads as a part is no step there.

@@ -3,6 +3,7 @@
 use crate::check::walk::Placed;
 use crate::check::{Findings, Interest, Rule, Subject};
 use crate::diagnostic::{Edit, Fix};
+use crate::syntax::name::is_part;
 
 const CODE: u16 = 820;
 
@@ -56,6 +57,11 @@ impl Rule for Faults {
             return;
         };
         match element.lookup_namespace(prefix) {
+            None if !is_part(prefix) || prefix == "xmlns" => {
+                let message =
+                    format!("{prefix:?} is no prefix: a fault code is a name such as soapenv:Server");
+                findings.report(CODE, value.value_span(), message);
+            }
             None => {
                 let message = format!("The prefix {prefix} is not declared");
                 let edit =
