@@ -20,6 +20,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
+mod ahead;
+#[cfg(target_os = "linux")]
 mod capabilities;
 #[cfg(unix)]
 mod channel;

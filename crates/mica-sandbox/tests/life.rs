@@ -344,6 +344,32 @@ async fn the_next_command_finds_a_boundary() {
     }
 }
 
+/// A process that waits for its command may stand in its folder already, and what must not change there is covered when
+/// the command comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_was_awaited_in_a_frozen_folder_changes_nothing_there() {
+    let Some(stage) = Stage::new(Tier::Namespaces).await else { return };
+    let world = World::new(&stage, "");
+    let (boundary, hooks) = (world.boundary(), world.project().join(".git/hooks"));
+    // A process is awaited or has just begun to be: several times, so that there is one of each.
+    for round in 0..8 {
+        assert!(stage.sandbox.prepare(&hooks, &boundary).await);
+        let line = "echo x > pre-push || echo frozen; echo y > ../../fine && cat ../../fine; pwd";
+        let command = Command::new("sh", &hooks).arguments(["-c", line]);
+        let mut child = stage.sandbox.spawn(command, &boundary, CancellationToken::new()).await.unwrap();
+        let mut said = String::new();
+        while let Some(chunk) = child.next().await {
+            if chunk.stream == Stream::Output {
+                said.push_str(&String::from_utf8_lossy(&chunk.bytes));
+            }
+        }
+        child.wait().await;
+        let folder = hooks.canonicalize().unwrap();
+        assert_eq!(said, format!("frozen\ny\n{}\n", folder.display()), "{round}");
+        assert!(!hooks.join("pre-push").exists());
+    }
+}
+
 /// A mount lies on a file. When somebody outside replaces that, it is gone, and has to come back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_replaced_from_outside_is_frozen_and_hidden_again() {

@@ -27,6 +27,12 @@ impl Channel {
         Ok(Self(UnixStream::from(socket)))
     }
 
+    /// On another socket than the program's.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn on(socket: UnixStream) -> Self {
+        Self(socket)
+    }
+
     /// Waits for the plan.
     pub(crate) fn plan(&mut self) -> io::Result<Plan> {
         Ok(serde_json::from_slice(&self.text()?)?)

@@ -45,23 +45,21 @@ impl Confinement {
 
 /// Becomes the command. Coming back means that it did not.
 pub(crate) fn become_it(plan: &Plan, confinement: &Confinement, errand: &Errand, streams: Streams) -> Stop {
-    match prepare(plan, confinement, streams) {
-        // A trial: the boundary stands, and there is nothing to run in it.
-        Ok(()) if errand.program.is_empty() => super::raw::exit(0),
-        Ok(()) => exec(errand),
+    match enter(plan).and_then(|()| confine(plan, confinement)) {
+        Ok(()) => begin(errand, streams),
         Err(stop) => stop,
     }
 }
 
-fn prepare(plan: &Plan, confinement: &Confinement, streams: Streams) -> Result<(), Stop> {
+/// Goes to the folder of the command.
+pub(crate) fn enter(plan: &Plan) -> Result<(), Stop> {
+    rustix::process::chdir(&plan.folder).map_err(Stop::at(format!("folder {}", plan.folder.display())))
+}
+
+/// Gives up all that the command may not have. Needs to know nothing of it.
+pub(crate) fn confine(plan: &Plan, confinement: &Confinement) -> Result<(), Stop> {
     // A session of its own has no terminal, so nothing can be typed into the user's.
     rustix::process::setsid().map_err(Stop::at("session"))?;
-    let [input, output, errors] = streams;
-    rustix::stdio::dup2_stdin(&input).map_err(Stop::at("streams"))?;
-    rustix::stdio::dup2_stdout(&output).map_err(Stop::at("streams"))?;
-    rustix::stdio::dup2_stderr(&errors).map_err(Stop::at("streams"))?;
-    drop((input, output, errors));
-    rustix::process::chdir(&plan.folder).map_err(Stop::at(format!("folder {}", plan.folder.display())))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     limit(&plan.limits, plan.tier)?;
     #[cfg(target_os = "linux")]
@@ -82,6 +80,22 @@ fn prepare(plan: &Plan, confinement: &Confinement, streams: Streams) -> Result<(
     #[cfg(not(target_os = "linux"))]
     let _ = confinement;
     Ok(())
+}
+
+/// Becomes the command in a process that is confined. Coming back means that it did not.
+pub(crate) fn begin(errand: &Errand, streams: Streams) -> Stop {
+    match take(streams) {
+        // A trial: the boundary stands, and there is nothing to run in it.
+        Ok(()) if errand.program.is_empty() => super::raw::exit(0),
+        Ok(()) => exec(errand),
+        Err(stop) => stop,
+    }
+}
+
+fn take([input, output, errors]: Streams) -> Result<(), Stop> {
+    rustix::stdio::dup2_stdin(&input).map_err(Stop::at("streams"))?;
+    rustix::stdio::dup2_stdout(&output).map_err(Stop::at("streams"))?;
+    rustix::stdio::dup2_stderr(&errors).map_err(Stop::at("streams"))
 }
 
 #[allow(clippy::disallowed_methods, reason = "this is the crate that starts processes")]

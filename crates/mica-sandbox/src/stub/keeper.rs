@@ -12,6 +12,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
 use super::Stop;
+#[cfg(target_os = "linux")]
+use super::ahead::Ahead;
 use super::channel::{Channel, Streams};
 use super::command::{self, Confinement};
 use super::raw::{self, Gone, Side};
@@ -90,16 +92,28 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
     #[cfg(target_os = "linux")]
     let covered = if reach == Reach::Namespace { super::mounts::covered(plan) } else { Vec::new() };
     channel.report(&Report::Ready { around: confinement.around() });
+    #[cfg(target_os = "linux")]
+    let mut ahead = ahead(plan, channel, &confinement, reach);
     while let Some((mut errand, streams)) = channel.errand().map_err(Stop::at("errand"))? {
         errand.environment.extend(proxy.map(proxy_variables).unwrap_or_default());
         #[cfg(target_os = "linux")]
         super::mounts::cover_again(&covered)?;
-        let mounts = serve(plan, channel, &confinement, reach, &errand, streams)?;
+        let mounts = serve(
+            plan,
+            channel,
+            &confinement,
+            reach,
+            &errand,
+            streams,
+            #[cfg(target_os = "linux")]
+            ahead.take(),
+        )?;
         #[cfg(target_os = "linux")]
         if mounts == Mounts::Untouched
             && before.as_ref().is_some_and(|before| Traces::of(plan).is_ok_and(|now| now == *before))
         {
             channel.report(&Report::Again);
+            ahead = self::ahead(plan, channel, &confinement, reach);
             continue;
         }
         #[cfg(not(target_os = "linux"))]
@@ -107,6 +121,15 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
         break;
     }
     Ok(())
+}
+
+/// A process for the next command, when there is time to make one. Where there is no namespace, a process that waits would
+/// be one more that has to be found and ended.
+#[cfg(target_os = "linux")]
+fn ahead(plan: &Plan, channel: &Channel, confinement: &Confinement, reach: Reach) -> Option<Ahead> {
+    const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let waiting = poll(&mut [PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN)], Some(&NOW));
+    (reach == Reach::Namespace && waiting == Ok(0)).then(|| Ahead::begin(plan, confinement)).flatten()
 }
 
 /// Whether the mounts are those that were built.
@@ -125,6 +148,7 @@ fn serve(
     reach: Reach,
     errand: &Errand,
     streams: Streams,
+    #[cfg(target_os = "linux")] ahead: Option<Ahead>,
 ) -> Result<Mounts, Stop> {
     #[cfg(target_os = "linux")]
     if reach == Reach::Namespace {
@@ -133,19 +157,17 @@ fn serve(
     // Before the command runs: nothing that is replaced from then on is missed.
     #[cfg(target_os = "linux")]
     let guard = (reach == Reach::Namespace).then(|| super::guard::Guard::of(plan));
-    let (failures, tell) = std::io::pipe().map_err(Stop::at("pipe"))?;
-    let child = match raw::fork().map_err(Stop::at("fork"))? {
-        Side::Child => {
-            drop(failures);
-            let Stop { stage, reason, errno } = command::become_it(plan, confinement, errand, streams);
-            let told = serde_json::to_vec(&Report::Failed { stage, reason, errno }).unwrap_or_default();
-            let _ = rustix::io::write(&tell, &told);
-            raw::exit(127);
+    #[cfg(target_os = "linux")]
+    let became = ahead.and_then(|ahead| ahead.become_it(errand, &streams));
+    #[cfg(not(target_os = "linux"))]
+    let became = None;
+    let (child, failures) = match became {
+        Some(became) => {
+            drop(streams);
+            became
         }
-        Side::Parent(child) => child,
+        None => start(plan, confinement, errand, streams)?,
     };
-    drop(tell);
-    drop(streams);
     let told = until_end(&failures)?;
     let mut used = Usage::default();
     if !told.is_empty() {
@@ -172,6 +194,26 @@ fn serve(
     }
     channel.report(&Report::Ended { code: status.code(), signal: status.signal(), usage: used });
     Ok(mounts)
+}
+
+/// Starts the command's process. Answers with it and where it tells a failure.
+fn start(
+    plan: &Plan,
+    confinement: &Confinement,
+    errand: &Errand,
+    streams: Streams,
+) -> Result<(i32, std::io::PipeReader), Stop> {
+    let (failures, tell) = std::io::pipe().map_err(Stop::at("pipe"))?;
+    match raw::fork().map_err(Stop::at("fork"))? {
+        Side::Child => {
+            drop(failures);
+            let Stop { stage, reason, errno } = command::become_it(plan, confinement, errand, streams);
+            let told = serde_json::to_vec(&Report::Failed { stage, reason, errno }).unwrap_or_default();
+            let _ = rustix::io::write(&tell, &told);
+            raw::exit(127);
+        }
+        Side::Parent(child) => Ok((child, failures)),
+    }
 }
 
 /// Reads what the child says before it becomes the command. The pipe closes by itself when it does.

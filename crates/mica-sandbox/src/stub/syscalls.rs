@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    apply_filter,
+    TargetArch, apply_filter, sock_filter,
 };
 
 use super::Stop;
@@ -115,21 +115,20 @@ const NAMESPACES: &[i32] = &[
 ];
 
 /// What may not be called. Holds for nobody yet.
-pub(crate) struct Filters(Vec<BpfProgram>);
+pub(crate) struct Filters(BpfProgram);
 
 /// The filters of a plan.
 pub(crate) fn filters(plan: &Plan) -> Result<Filters, Stop> {
-    let absent = ABSENT.iter().map(|call| (*call, Vec::new())).collect();
-    let refused = refused(plan).map_err(failed)?;
-    let programs =
-        [(absent, libc::ENOSYS), (refused, libc::EPERM)].map(|(rules, errno)| program(rules, errno));
-    Ok(Filters(programs.into_iter().collect::<Result<_, _>>().map_err(failed)?))
+    let absent = ABSENT.iter().map(|call| (*call, (Vec::new(), libc::ENOSYS)));
+    let refused =
+        refused(plan).map_err(failed)?.into_iter().map(|(call, rules)| (call, (rules, libc::EPERM)));
+    program(absent.chain(refused).collect()).map(Filters).map_err(failed)
 }
 
 impl Filters {
     /// Confines this process and all it starts.
     pub(crate) fn confine(&self) -> Result<(), Stop> {
-        self.0.iter().try_for_each(|program| apply_filter(program).map_err(failed))
+        apply_filter(&self.0).map_err(failed)
     }
 }
 
@@ -137,25 +136,58 @@ fn failed(error: seccompiler::Error) -> Stop {
     Stop::new("seccomp", error)
 }
 
+/// When a call is refused; without a rule, always.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-fn program(rules: Rules, errno: i32) -> Result<BpfProgram, seccompiler::Error> {
-    let architecture = std::env::consts::ARCH.try_into()?;
-    let refuse = SeccompAction::Errno(errno.unsigned_abs());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?;
-    let filter: BpfProgram = filter.try_into()?;
+/// Loads a word of what is known of a call; the number is the first.
+const LOAD_WORD: u16 = 0x20;
+const JUMP: u16 = 0x05;
+const JUMP_IF_AT_LEAST: u16 = 0x35;
+
+/// One program for all calls. Each call has a part of its own, which says something about every call, and the numbers
+/// lead to the part by halves: the kernel plays a program for every call there is when it is put in force, and one that
+/// asks for one call after the other takes as long as starting a process does.
+fn program(calls: BTreeMap<i64, (Vec<SeccompRule>, i32)>) -> Result<BpfProgram, seccompiler::Error> {
+    let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
+    let mut parts = Vec::new();
+    for (call, (rules, errno)) in calls {
+        let refuse = SeccompAction::Errno(errno.unsigned_abs());
+        let rules = BTreeMap::from([(call, rules)]);
+        let part = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?;
+        parts.push((u32::try_from(call).unwrap_or(u32::MAX), BpfProgram::try_from(part)?));
+    }
+    let mut program = Vec::new();
     #[cfg(target_arch = "x86_64")]
-    let filter = [second_table(), filter].concat();
-    Ok(filter)
+    program.extend(second_table());
+    program.push(sock_filter { code: LOAD_WORD, jt: 0, jf: 0, k: 0 });
+    program.extend(by_halves(&parts));
+    Ok(program)
+}
+
+/// Leads a number to the part that begins at it or, where there is none, at the next smaller one. It asks for no other
+/// call than its own and allows all others.
+fn by_halves(parts: &[(u32, BpfProgram)]) -> BpfProgram {
+    let (lower, upper) = parts.split_at(parts.len() / 2);
+    let Some((first, part)) = upper.first() else { return Vec::new() };
+    if lower.is_empty() {
+        return part.clone();
+    }
+    let lower = by_halves(lower);
+    // Only an unconditional jump reaches far enough.
+    let over = u32::try_from(lower.len()).unwrap_or(u32::MAX);
+    let mut program = vec![
+        sock_filter { code: JUMP_IF_AT_LEAST, jt: 0, jf: 1, k: *first },
+        sock_filter { code: JUMP, jt: 0, jf: 0, k: over },
+    ];
+    program.extend(lower);
+    program.extend(by_halves(upper));
+    program
 }
 
 /// x86-64 has a second table of calls, whose numbers begin at 0x4000_0000 and pass any list made for the first one. It
 /// is refused as a whole.
 #[cfg(target_arch = "x86_64")]
 fn second_table() -> BpfProgram {
-    use seccompiler::sock_filter;
-    const LOAD_WORD: u16 = 0x20;
-    const JUMP_IF_AT_LEAST: u16 = 0x35;
     const RETURN: u16 = 0x06;
     const ERRNO: u32 = 0x0005_0000;
     vec![
@@ -254,3 +286,6 @@ fn number(constant: i32) -> u64 {
 fn when(argument: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::Error> {
     Ok(SeccompCondition::new(argument, SeccompCmpArgLen::Dword, how, value)?)
 }
+
+#[cfg(test)]
+mod tests;
