@@ -164,6 +164,12 @@ impl Ready {
         }
     }
 
+    /// Whether one stands or is being built for commands that only look.
+    pub(crate) fn has_one_to_look(&self) -> bool {
+        let places = self.0.places();
+        places.standing.iter().map(|place| &place.plan).chain(&places.building).any(|plan| plan.again)
+    }
+
     /// Builds one for the next command like the last, and answers whether it stands.
     pub(crate) async fn build(&self, sandbox: &Sandbox, plan: Plan, boundary: &Boundary) -> bool {
         if !can_stand(&plan) {

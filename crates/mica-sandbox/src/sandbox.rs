@@ -206,6 +206,12 @@ impl Sandbox {
         launch::spawn(self, command, boundary, cancel).await
     }
 
+    /// Whether a boundary stands already for a command that only looks, if it is like the last one. Looks at nothing but
+    /// what is kept ready.
+    pub fn is_ready_to_look(&self) -> bool {
+        self.ready.has_one_to_look()
+    }
+
     /// Builds a boundary now, for a command in this folder that is expected to come. It stands for a minute. Answers
     /// whether it does: without one, the command is run all the same, a few milliseconds later.
     pub async fn prepare(&self, folder: &Path, boundary: &Boundary) -> bool {

@@ -247,7 +247,10 @@ impl Listener for Foresight {
         // A machine without a sandbox says so when the command is judged.
         let ground = Arc::clone(&self.ground);
         tokio::spawn(async move {
-            if let (Ok(sandbox), Ok(boundary)) = (ground.sandbox().await, ground.boundary()) {
+            let Ok(sandbox) = ground.sandbox().await else { return };
+            if !sandbox.is_ready_to_look()
+                && let Ok(boundary) = ground.boundary()
+            {
                 sandbox.prepare(&ground.surroundings.folder, &boundary.read_only()).await;
             }
         });
