@@ -1,8 +1,9 @@
 //! What a model sees of the cards it showed: numbered lines with names and ids, so that "the second one" means something.
 //!
-//! Promises: of a snapshot, only the fields that its line names are in it; a name cannot end its line or pass for something
-//! else; what was said once of a message is said of it for good.
+//! Promises: of a snapshot, only the fields that its line names are in it; names stand behind a boundary, and cannot end
+//! their line or pass for something else; what was said once of a message is said of it for good.
 
+use mica_context::fence;
 use serde_json::{Map, Value};
 
 use super::Cards;
@@ -44,7 +45,8 @@ impl Cards {
     /// A fence of ids, as lines. What has all of it in itself is the model's own words, and stays.
     fn lines(&self, fence: &Fence) -> Option<String> {
         let Written::Ids { thing, ids } = &fence.payload else { return None };
-        let mut out = format!("{SHOWN}{}, {}]", fence.kind, ids.len());
+        let head = format!("{SHOWN}{}, {}]", fence.kind, ids.len());
+        let mut out = Vec::new();
         for (index, id) in ids.iter().enumerate() {
             let (id, snapshot) = self.find(thing, id);
             let said = self.ready().thing(thing).zip(snapshot.as_ref());
@@ -57,9 +59,14 @@ impl Cards {
             let is_provisional =
                 snapshot.as_ref().is_some_and(|known| known.standing == Standing::Provisional);
             let mark = if is_provisional { ", not done yet" } else { "" };
-            out.push_str(&format!("\n{}. {name}{mark} (id: {})", index + 1, clean(&id, 200)));
+            // Behind each name stands the id that it is of, and no other.
+            let name = name.replace("(id:", "(id");
+            out.push(format!("{}. {name}{mark} (id: {})", index + 1, clean(&id, 200)));
         }
-        Some(out)
+        if out.is_empty() {
+            return Some(head);
+        }
+        Some(format!("{head}\n{}", fence::outside(thing, &out.join("\n"))))
     }
 }
 

@@ -57,6 +57,9 @@ pub struct Message {
     pub body: String,
     /// When.
     pub sent: Timestamp,
+    /// Whether its author is known to have a part in the conversation: one of the desk, whom it is with, somebody of their
+    /// company, or whoever began it. Anybody can write the number of a thread into a subject.
+    pub known: bool,
 }
 
 impl Message {
@@ -131,7 +134,9 @@ pub fn search(connection: &Connection, search: &Search) -> Result<(Vec<Thread>, 
     }
     if search.unanswered {
         conditions.push(
-            "(SELECT author FROM messages m WHERE m.thread = t.id ORDER BY seq DESC LIMIT 1) LIKE 'contact:%'".to_owned(),
+            "EXISTS (SELECT 1 FROM messages m WHERE m.thread = t.id AND m.seq = (SELECT max(seq) FROM messages WHERE thread = t.id) \
+             AND m.author NOT LIKE 'member:%' AND m.author NOT LIKE 'agent:%')"
+                .to_owned(),
         );
     }
     let from =
@@ -175,9 +180,10 @@ pub fn messages(connection: &Connection, id: &str, limit: Option<u32>) -> Result
 }
 
 fn last_messages(connection: &Connection, id: &str, limit: u32) -> Result<Vec<Message>> {
-    let mut select = connection.prepare(
-        "SELECT id, seq, author, body, sent FROM messages WHERE thread = ?1 ORDER BY seq DESC LIMIT ?2",
-    )?;
+    let mut select = connection.prepare(&format!(
+        "SELECT m.id, m.seq, m.author, m.body, m.sent, {KNOWN} FROM messages m JOIN threads t ON t.id = m.thread WHERE m.thread = ?1 \
+         ORDER BY m.seq DESC LIMIT ?2"
+    ))?;
     let rows = select.query_map((id, limit), |row| {
         Ok(Message {
             id: row.get(0)?,
@@ -185,6 +191,7 @@ fn last_messages(connection: &Connection, id: &str, limit: u32) -> Result<Vec<Me
             author: row.get(2)?,
             body: row.get(3)?,
             sent: at(row.get(4)?),
+            known: row.get(5)?,
         })
     })?;
     let mut messages: Vec<Message> = rows.collect::<rusqlite::Result<_>>()?;
@@ -192,15 +199,24 @@ fn last_messages(connection: &Connection, id: &str, limit: u32) -> Result<Vec<Me
     Ok(messages)
 }
 
+/// Whether the author of a message `m` has a part in its thread `t`. Addresses are kept in small letters.
+const KNOWN: &str = "coalesce(m.author LIKE 'member:%' OR m.author LIKE 'agent:%' OR m.author = t.contact OR (t.contact IS NULL AND m.author = \
+     (SELECT f.author FROM messages f WHERE f.thread = t.id ORDER BY f.seq LIMIT 1)) OR EXISTS (SELECT 1 FROM contacts k WHERE \
+     (k.id = m.author OR k.email = m.author) AND k.deleted IS NULL AND (k.id = t.contact OR (k.status != 'left' AND k.company = \
+     t.company))), 0)";
+
 /// Messages that whoever answers a thread catches up on at most.
 const CAUGHT_UP: u32 = 500;
 
-/// Everything that was said in a thread, in order, for whoever answers there: the last 500 of it.
+/// Everything that was said in a thread by those who have a part in it, in order, for whoever answers there: the last 500 of
+/// it. What others wrote is for people to look at.
 ///
 /// # Errors
 /// Of the database.
 pub(crate) fn every_message(connection: &Connection, id: &str) -> Result<Vec<Message>> {
-    last_messages(connection, id, CAUGHT_UP)
+    let mut messages = last_messages(connection, id, CAUGHT_UP)?;
+    messages.retain(|message| message.known);
+    Ok(messages)
 }
 
 /// What is to become of a thread. What is absent stays.
@@ -295,17 +311,11 @@ pub fn say(tx: &Transaction<'_>, hand: &Hand, id: &str, author: &str, body: &str
         (id, format!("message:{name}-")),
         |row| row.get(0),
     )?;
-    let message = Message {
-        id: format!("message:{name}-{seq}"),
-        seq,
-        author: author.to_owned(),
-        body: body.to_owned(),
-        sent: hand.at,
-    };
     tx.execute(
         "INSERT INTO messages (id, thread, seq, author, body, sent) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        (&message.id, id, seq, author, body, hand.at.as_millisecond()),
+        (format!("message:{name}-{seq}"), id, seq, author, body, hand.at.as_millisecond()),
     )?;
+    let message = last_messages(tx, id, 1)?.pop().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let inbound = message.is_inbound();
     let status = if inbound { "open" } else { "waiting" };
     tx.execute(

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::search_records::data;
-use super::update_record::{said, summary};
-use super::{DeskTool, line};
+use super::update_record::{reached, said, summary};
+use super::{DeskTool, line, outside};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::entities;
@@ -69,8 +69,11 @@ fn ids(connection: &Connection, records: &[String]) -> Result<Vec<String>> {
 fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview> {
     let ids = ids(connection, &input.records)?;
     let mut text = format!("Each of them: {}\n", said(Some(&Value::Object(input.changes.clone()))));
-    for id in &ids {
+    for (index, id) in ids.iter().enumerate() {
         let entity = entities::get(connection, id)?;
+        if index == 0 {
+            text.extend(reached(entity.kind, &input.changes));
+        }
         entities::checked(connection, entity.kind, &input.changes)?;
         let now: Vec<String> = input
             .changes
@@ -94,8 +97,11 @@ fn change(_: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) -> Resul
         }
         records.push(data(&after));
     }
-    let text = format!("Changed {} of {} records.\n{}", rows.len(), records.len(), rows.join("\n"));
-    Ok(Done { text: text.trim_end().to_owned(), details: json!({ "records": records }) })
+    let mut text = format!("Changed {} of {} records.", rows.len(), records.len());
+    if !rows.is_empty() {
+        text = format!("{text}\n{}", outside("changes", &rows.join("\n")));
+    }
+    Ok(Done { text, details: json!({ "records": records }) })
 }
 
 fn count(args: &Args) -> usize {
