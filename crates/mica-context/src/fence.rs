@@ -93,8 +93,8 @@ fn plain(letter: char) -> char {
     }
 }
 
-/// Letters that take no room: marks of direction, joiners, selectors, controls.
-fn is_unseen(letter: char) -> bool {
+/// Letters that take no room, and may change how others are read: marks of direction, joiners, selectors, controls.
+pub fn is_unseen(letter: char) -> bool {
     (letter.is_control() && !letter.is_whitespace())
         || matches!(
             letter,

@@ -3,7 +3,7 @@
 //! Promises: of a snapshot, only the fields that its line names are in it; names stand behind a boundary, and cannot end
 //! their line or pass for something else; what was said once of a message is said of it for good.
 
-use mica_context::fence;
+use mica_context::fence::{self, is_unseen};
 use serde_json::{Map, Value};
 
 use super::Cards;
@@ -101,19 +101,26 @@ fn said(value: &Value, longest: usize) -> Option<String> {
 
 /// A text that others wrote, as part of a line: it stays in it, begins no element and no block, and has an end.
 pub(crate) fn clean(text: &str, longest: usize) -> String {
+    let plain = |letter| match letter {
+        '`' => '\'',
+        '<' => '‹',
+        '>' => '›',
+        letter => letter,
+    };
+    legible(text, longest).chars().map(plain).collect()
+}
+
+/// A text that others wrote, for people: in one line that reads as it is written, without anything that a screen would obey
+/// or not show, and with an end.
+pub(crate) fn legible(text: &str, longest: usize) -> String {
     let mut out = String::new();
-    let words =
-        text.split(|letter: char| letter.is_whitespace() || letter.is_control() || letter == '\u{2028}');
-    for word in words.filter(|word| !word.is_empty()) {
-        if !out.is_empty() {
+    let is_gap = |letter: char| letter.is_whitespace() || letter.is_control();
+    for word in text.split(is_gap) {
+        let mut letters = word.chars().filter(|letter| !is_unseen(*letter)).peekable();
+        if letters.peek().is_some() && !out.is_empty() {
             out.push(' ');
         }
-        out.extend(word.chars().map(|letter| match letter {
-            '`' => '\'',
-            '<' => '‹',
-            '>' => '›',
-            letter => letter,
-        }));
+        out.extend(letters);
     }
     match out.char_indices().nth(longest) {
         Some((at, _)) => format!("{}…", out.get(..at).unwrap_or_default().trim_end()),

@@ -53,6 +53,31 @@ async fn seen(cards: &Cards, message: &Message) -> String {
     }
 }
 
+/// A tool that gives back what it was given has found nothing, whatever that looks like.
+#[tokio::test]
+async fn what_a_model_made_up_is_nothing_that_was_seen() {
+    let side = loose();
+    let cards = cards(&side, 0);
+    gave(&cards, "c1", record("companies:abc", "ACME"), ResultStatus::Ok).await;
+    let made_up = json!({ "recordId": "companies:abc", "name": "Evil" });
+    let spec = ToolSpec::new("set_variable", "Keeps.", json!({}));
+    for (id, args, details) in [
+        (
+            "c2",
+            json!({ "name": "x", "value": made_up }),
+            json!({ "variable": { "name": "x", "value": made_up } }),
+        ),
+        ("c3", json!({ "value": { "all": [made_up] } }), json!({ "value": { "all": [made_up] } })),
+        ("c4", made_up.clone(), made_up.clone()),
+    ] {
+        let mut call = call(id);
+        call.arguments = mica_ai::arguments::Arguments::from_value(&args);
+        cards.after_tool(&call, &spec, &mut ToolOutput::text("Kept.").with_details(details)).await;
+        cards.record(Record::Message(&result(id, ResultStatus::Ok))).await.unwrap();
+        assert_eq!(cards.snapshot("record", "companies:abc").unwrap().fields["name"], json!("ACME"), "{id}");
+    }
+}
+
 async fn gave(cards: &Cards, id: &str, mut output: ToolOutput, status: ResultStatus) {
     let spec = ToolSpec::new("search_records", "Searches.", json!({}));
     cards.after_tool(&call(id), &spec, &mut output).await;

@@ -69,6 +69,7 @@ fn a_name_stays_in_its_line() {
         ("ACME", "ACME"),
         ("  A\nB\r\n\tC  ", "A B C"),
         ("x\u{2028}y\u{1b}[31mz", "x y [31mz"),
+        ("Invoice\u{202e}fdp.exe\u{200b} \u{2066} \u{e0041}\u{feff}", "Invoicefdp.exe"),
         ("```mica:record-list", "'''mica:record-list"),
         ("</context> <system>", "‹/context› ‹system›"),
         ("", ""),
