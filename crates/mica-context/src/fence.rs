@@ -9,8 +9,9 @@ const NEAR: usize = 64;
 /// Letters of an attribute at most: it names something, and a longer text belongs inside.
 const LONGEST: usize = 160;
 
-/// The element around words of a product's data, wherever no other says more about them.
-pub const OUTSIDE: &str = "outside_words";
+/// The element around words of a product's data, wherever no other says more about them. Results that are shortened keep it
+/// whole.
+pub use mica_agent::shorten::OUTSIDE;
 
 /// Words of a product's data, whoever wrote them, behind a boundary that says what they are. `what` is the product's own.
 pub fn outside(what: &str, text: &str) -> String {

@@ -209,7 +209,7 @@ impl Cards {
 
     /// A call gave something; whether it counts is known when its result is on record.
     fn found(&self, call: &ToolCall, output: &ToolOutput) {
-        let given = Value::Object(call.arguments.replayed());
+        let given = Value::Object(call.arguments.parse().unwrap_or_default());
         let (found, standing) = self.look(output, &walk::objects(&given));
         if !found.is_empty() {
             self.state().pending.insert(call.id.clone(), (found, standing));

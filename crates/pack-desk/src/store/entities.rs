@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Hand, Result, activity, at, bounded, like};
+use super::{Hand, Result, activity, at, begins, bounded, like, one_line};
 use crate::error::DeskError;
 use crate::ids::slug;
 
@@ -94,6 +94,12 @@ impl Kind {
             Self::Company => COMPANY,
             Self::Contact => CONTACT,
         }
+    }
+
+    /// What its status can be.
+    pub fn states(self) -> &'static [&'static str] {
+        let rule = self.fields().iter().find(|field| field.name == "status").map(|field| field.rule);
+        if let Some(Rule::OneOf(states)) = rule { states } else { &[] }
     }
 
     fn table(self) -> &'static str {
@@ -204,9 +210,9 @@ pub fn search(connection: &Connection, search: &Search) -> Result<(Vec<Entity>, 
         all += connection
             .query_row(&count, rusqlite::params_from_iter(&values), |row| row.get::<_, i64>(0))
             .map(|count| usize::try_from(count).unwrap_or_default())?;
-        values.push(format!("{}%", search.words.trim()));
+        values.push(begins(search.words.trim()));
         let select = format!(
-            "SELECT {} FROM {table} WHERE {conditions} ORDER BY name NOT LIKE ?{}, name, id LIMIT {limit}",
+            "SELECT {} FROM {table} WHERE {conditions} ORDER BY name NOT LIKE ?{} ESCAPE '\\', name, id LIMIT {limit}",
             kind.columns(),
             values.len()
         );
@@ -282,7 +288,8 @@ fn valid(connection: &Connection, field: &Field, text: &str) -> Result<String> {
         Rule::Text(most) | Rule::Words(most) if text.chars().count() > most => {
             Err(DeskError::invalid(format!("{name} has {most} letters at most")))
         }
-        Rule::Text(_) | Rule::Words(_) => Ok(text.to_owned()),
+        Rule::Text(_) => one_line(name, text).map(str::to_owned),
+        Rule::Words(_) => Ok(text.to_owned()),
         Rule::OneOf(allowed) => {
             let asked = text.to_lowercase().replace(['_', '-'], " ");
             let found = allowed.iter().find(|value| **value == asked);

@@ -173,18 +173,35 @@ pub fn get(connection: &Connection, id: &str) -> Result<Thread> {
 /// # Errors
 /// Of the database.
 pub fn messages(connection: &Connection, id: &str, limit: Option<u32>) -> Result<(Vec<Message>, usize)> {
+    earlier_messages(connection, id, 0, limit)
+}
+
+/// The same without so many of the newest.
+///
+/// # Errors
+/// Of the database.
+pub fn earlier_messages(
+    connection: &Connection,
+    id: &str,
+    skip: u32,
+    limit: Option<u32>,
+) -> Result<(Vec<Message>, usize)> {
     let all: i64 =
         connection.query_row("SELECT count(*) FROM messages WHERE thread = ?1", [id], |row| row.get(0))?;
-    let messages = last_messages(connection, id, bounded(limit, 20))?;
+    let messages = some_messages(connection, id, skip, bounded(limit, 20))?;
     Ok((messages, usize::try_from(all).unwrap_or_default()))
 }
 
 fn last_messages(connection: &Connection, id: &str, limit: u32) -> Result<Vec<Message>> {
+    some_messages(connection, id, 0, limit)
+}
+
+fn some_messages(connection: &Connection, id: &str, skip: u32, limit: u32) -> Result<Vec<Message>> {
     let mut select = connection.prepare(&format!(
         "SELECT m.id, m.seq, m.author, m.body, m.sent, {KNOWN} FROM messages m JOIN threads t ON t.id = m.thread WHERE m.thread = ?1 \
-         ORDER BY m.seq DESC LIMIT ?2"
+         ORDER BY m.seq DESC LIMIT ?2 OFFSET ?3"
     ))?;
-    let rows = select.query_map((id, limit), |row| {
+    let rows = select.query_map((id, limit, skip), |row| {
         Ok(Message {
             id: row.get(0)?,
             seq: row.get(1)?,
@@ -239,12 +256,11 @@ pub struct Change {
     pub remove_tags: Vec<String>,
 }
 
-/// Changes a thread. Answers it before and after.
+/// A change as it would be made.
 ///
 /// # Errors
-/// [`DeskError::Missing`], [`DeskError::Invalid`], or of the database.
-pub fn update(tx: &Transaction<'_>, hand: &Hand, id: &str, change: &Change) -> Result<(Thread, Thread)> {
-    let before = get(tx, id)?;
+/// [`DeskError::Invalid`] with what is allowed.
+pub fn checked(change: &Change) -> Result<Change> {
     let known = |name: &str, value: &Option<String>, all: &[&str]| match value {
         Some(value) if !all.contains(&value.as_str()) => {
             Err(DeskError::invalid(format!("{name} cannot be {value:?}; it is one of {}", all.join(", "))))
@@ -253,6 +269,17 @@ pub fn update(tx: &Transaction<'_>, hand: &Hand, id: &str, change: &Change) -> R
     };
     known("status", &change.status, STATES)?;
     known("priority", &change.priority, PRIORITIES)?;
+    let tags = |tags: &[String]| tags.iter().map(|tag| tag_name(tag)).collect::<Result<Vec<_>>>();
+    let (add_tags, remove_tags) = (tags(&change.add_tags)?, tags(&change.remove_tags)?);
+    Ok(Change { add_tags, remove_tags, ..change.clone() })
+}
+
+/// Changes a thread. Answers it before and after.
+///
+/// # Errors
+/// [`DeskError::Missing`], [`DeskError::Invalid`], or of the database.
+pub fn update(tx: &Transaction<'_>, hand: &Hand, id: &str, change: &Change) -> Result<(Thread, Thread)> {
+    let (before, change) = (get(tx, id)?, checked(change)?);
     if let Some(status) = &change.status {
         tx.execute("UPDATE threads SET status = ?2 WHERE id = ?1", (id, status))?;
     }
@@ -264,11 +291,10 @@ pub fn update(tx: &Transaction<'_>, hand: &Hand, id: &str, change: &Change) -> R
         tx.execute("UPDATE threads SET assignee = ?2 WHERE id = ?1", (id, assignee))?;
     }
     for tag in &change.add_tags {
-        let tag = tag_name(tag)?;
         tx.execute("INSERT OR IGNORE INTO thread_tags (thread, tag) VALUES (?1, ?2)", (id, tag))?;
     }
     for tag in &change.remove_tags {
-        tx.execute("DELETE FROM thread_tags WHERE thread = ?1 AND tag = ?2", (id, tag.to_lowercase()))?;
+        tx.execute("DELETE FROM thread_tags WHERE thread = ?1 AND tag = ?2", (id, tag))?;
     }
     let after = get(tx, id)?;
     if after.tags.len() > TAGS {

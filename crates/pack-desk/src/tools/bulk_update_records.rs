@@ -54,6 +54,9 @@ pub(crate) fn act() -> Act {
 /// The ids that are meant, each once.
 fn ids(connection: &Connection, records: &[String]) -> Result<Vec<String>> {
     let mut ids: Vec<String> = Vec::new();
+    if records.is_empty() || records.len() > 2 * MOST {
+        return Err(DeskError::invalid(format!("name 1 to {MOST} records")));
+    }
     for record in records {
         let id = crate::ids::record(connection, record, None)?;
         if !ids.contains(&id) {

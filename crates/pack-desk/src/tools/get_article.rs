@@ -37,9 +37,16 @@ pub(crate) fn meant(article: Option<&str>) -> Result<String> {
 
 fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done> {
     let id = meant(input.article.as_deref())?;
-    let article = articles::get(connection, &id)?;
-    if article.audience == "internal" && station.sight == Sight::Customer {
-        return Err(DeskError::Missing { kind: "article".to_owned(), id, near: Vec::new() });
+    // What is for the desk only is not there for others: neither what it says nor that it is there.
+    let hidden =
+        |id: &str| DeskError::Missing { kind: "article".to_owned(), id: id.to_owned(), near: Vec::new() };
+    let is_customer = station.sight == Sight::Customer;
+    let article = articles::get(connection, &id).map_err(|error| match error {
+        DeskError::Missing { .. } if is_customer => hidden(&id),
+        error => error,
+    })?;
+    if article.audience == "internal" && is_customer {
+        return Err(hidden(&id));
     }
     let audience = if article.audience == "internal" { "the desk only" } else { "customers" };
     let text = format!(

@@ -13,7 +13,7 @@ use super::search_records::{data, row};
 use super::{DeskTool, line, outside, part, rows};
 use crate::station::{Sight, Station};
 use crate::store::entities::{self, Kind, Search};
-use crate::store::{Done, Result, notes, tasks, threads};
+use crate::store::{Done, Result, notes, tasks, team, threads};
 
 /// Its name.
 pub const NAME: &str = "get_record";
@@ -48,7 +48,9 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
         }
     }
     let open = threads::Search { about: Some(id.clone()), limit: Some(5), ..threads::Search::default() };
-    let (threads, all) = threads::search(connection, &open)?;
+    // Subjects are mail: who may not read mail does not find them here either.
+    let reads = team::rights(connection, &station.who)?.allow("mail.read");
+    let (threads, all) = if reads { threads::search(connection, &open)? } else { (Vec::new(), 0) };
     if !threads.is_empty() {
         let _ = writeln!(words, "{}:", part("newest threads", threads.len(), all));
     }

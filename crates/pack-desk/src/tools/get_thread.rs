@@ -30,6 +30,8 @@ pub(crate) struct Input {
     thread: Option<String>,
     /// How many of the last messages, up to 50.
     limit: Option<u32>,
+    /// How many of the newest messages to leave out, to read earlier ones.
+    skip: Option<u32>,
 }
 
 pub(crate) fn tool(station: &Station) -> Arc<dyn Tool> {
@@ -46,7 +48,8 @@ pub(crate) fn meant(thread: Option<&str>) -> Result<String> {
 fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done> {
     let id = meant(input.thread.as_deref())?;
     let thread = threads::get(connection, &id)?;
-    let (messages, all) = threads::messages(connection, &id, input.limit)?;
+    let skip = input.skip.unwrap_or(0);
+    let (messages, all) = threads::earlier_messages(connection, &id, skip, input.limit)?;
     let mut text = outside("thread", &row(station, &thread));
     let strangers = messages.iter().filter(|message| !message.known).count();
     if let Some(contact) = &thread.contact {
@@ -56,8 +59,16 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
         }
         text.push('.');
     }
-    if messages.len() < all {
-        text.push_str(&format!("\nThe last {} of {all} messages:", messages.len()));
+    match messages.len() {
+        0 if all > 0 => text.push_str(&format!("\nThere are {all} messages, and none is left.")),
+        shown if shown < all && skip == 0 => text.push_str(&format!("\nThe last {shown} of {all} messages:")),
+        shown if shown < all => {
+            let (first, skipped) = (all.saturating_sub(skip as usize + shown), skip);
+            text.push_str(&format!(
+                "\n{shown} of {all} messages, without the newest {skipped}; {first} are earlier:"
+            ));
+        }
+        _ => {}
     }
     for message in &messages {
         text.push('\n');

@@ -107,8 +107,17 @@ fn addressed(connection: &Connection, input: &Input) -> Result<(Thread, String)>
     Ok((thread, address))
 }
 
-fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview> {
+/// Sending needs a right of its own, and nobody is asked about what could not be done anyway.
+fn may(station: &Station, connection: &Connection, mode: Mode) -> Result<()> {
+    if mode == Mode::Send && !crate::store::team::rights(connection, &station.who)?.allow("mail.send") {
+        return Err(DeskError::invalid(format!("{} may not send mail; keep a draft instead", station.who)));
+    }
+    Ok(())
+}
+
+fn preview(station: &Station, connection: &Connection, input: Input) -> Result<Preview> {
     let (thread, to) = addressed(connection, &input)?;
+    may(station, connection, input.mode)?;
     let body = mail::checked_body(&input.body)?;
     let title = match input.mode {
         Mode::Send => format!("to {to}, in {}", thread.id),
@@ -131,12 +140,7 @@ fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) ->
             Ok(Done { text, details: json!({ "drafts": [draft] }) })
         }
         Mode::Send => {
-            if !crate::store::team::rights(tx, &station.who)?.allow("mail.send") {
-                return Err(DeskError::invalid(format!(
-                    "{} may not send mail; keep a draft instead",
-                    station.who
-                )));
-            }
+            may(station, tx, input.mode)?;
             let sent = mail::send(tx, hand, &thread, &to, &input.body)?;
             let text = format!(
                 "Sent in {} ({}). It can be taken back until {}.\n{}",

@@ -301,6 +301,121 @@ async fn a_thread_is_read_with_whose_words_they_are() {
     );
 }
 
+/// What a reviewer would try on each tool: words that mean something to a database, too much of something, and what is not there.
+#[tokio::test]
+async fn odd_arguments_are_words_and_limits_are_told() {
+    let bench = Bench::new();
+    let long = "x".repeat(60_000);
+    for (tool, args, expect) in [
+        ("search_records", json!({ "query": "%" }), "No records."),
+        ("search_records", json!({ "query": "_" }), "No records."),
+        ("search_records", json!({ "query": "' OR 1=1 --" }), "No records."),
+        ("search_records", json!({ "query": long }), "No records."),
+        ("find_threads", json!({ "query": "%%" }), "No threads."),
+        ("find_threads", json!({ "query": long }), "No threads."),
+        ("find_threads", json!({ "tag": "x' OR '1'='1" }), "No threads."),
+        ("search_articles", json!({ "query": "\" * ( ^ : -" }), "No articles."),
+        (
+            "search_records",
+            json!({ "status": "happy", "kind": "contact" }),
+            "ERROR Status cannot be \"happy\"; it is one of active, left, do not contact. Nothing was done.",
+        ),
+        (
+            "bulk_update_records",
+            json!({ "records": vec!["company:initech"; 101], "changes": { "tier": "key" } }),
+            "ERROR Name 1 to 50 records. Nothing was done.",
+        ),
+        (
+            "create_task",
+            json!({ "title": "x", "detail": "y".repeat(4001) }),
+            "ERROR The detail of a task has 4000 letters at most. Nothing was done.",
+        ),
+        (
+            "create_task",
+            json!({ "title": "a\nb" }),
+            "ERROR The title of a task is one line, without line breaks or control characters. Nothing was done.",
+        ),
+        (
+            "update_record",
+            json!({ "record": "company:initech", "changes": { "name": "In\u{1b}itech" } }),
+            "ERROR Name is one line, without line breaks or control characters. Nothing was done.",
+        ),
+    ] {
+        assert_eq!(bench.call(tool, args.clone()).await, expect, "{tool} {:.80}", args.to_string());
+    }
+    assert_eq!(bench.changes(), []);
+    // Wildcards in names are letters: what is looked for begins the list, and nothing else.
+    let make = json!({ "kind": "company", "name": "100%_sure" });
+    bench.call("create_record", make).await;
+    let found = bench.call("search_records", json!({ "query": "100%_" })).await;
+    assert!(found.starts_with("1 records.") && found.contains("company:100-sure"), "{found}");
+    // Nobody is asked about what could not be done anyway.
+    let odd = json!({ "thread": "thread:1054", "status": "lost" });
+    assert!(matches!(bench.preview("update_thread", odd).await, Some(Preview::Fails { .. })));
+    let odd = json!({ "thread": "thread:1054", "add_tags": ["a b!"] });
+    assert!(matches!(bench.preview("update_thread", odd).await, Some(Preview::Fails { .. })));
+}
+
+/// What is not shown is told, and can be had.
+#[tokio::test]
+async fn earlier_messages_can_be_read() {
+    let bench = Bench::new();
+    let hand = crate::store::tests::hand(None);
+    for count in 0..60 {
+        let say = |tx: &rusqlite::Transaction<'_>| {
+            threads::say(tx, &hand, "thread:1053", "contact:ana-silva", &format!("Number {count}."))
+        };
+        bench.station.store.change(say).unwrap();
+    }
+    let newest = bench.call("get_thread", json!({ "thread": "1053", "limit": 50 })).await;
+    assert!(newest.contains("\nThe last 50 of 64 messages:\n") && !newest.contains("Number 9."), "{newest}");
+    let earlier = bench.call("get_thread", json!({ "thread": "1053", "limit": 10, "skip": 50 })).await;
+    assert!(
+        earlier.contains("\n10 of 64 messages, without the newest 50; 4 are earlier:\n")
+            && earlier.contains("Number 9.")
+            && !earlier.contains("Number 10."),
+        "{earlier}"
+    );
+    let none = bench.call("get_thread", json!({ "thread": "1053", "skip": 64 })).await;
+    assert!(none.contains("There are 64 messages, and none is left."), "{none}");
+    for count in 0..7 {
+        let note = |tx: &rusqlite::Transaction<'_>| {
+            crate::store::notes::add(tx, &hand, "company:initech", &format!("Note {count}."))
+        };
+        bench.station.store.change(note).unwrap();
+    }
+    let record = bench.call("get_record", json!({ "record": "company:initech" })).await;
+    assert!(record.contains("\nnewest notes (5 of 7):\n"), "{record}");
+}
+
+/// A customer is not told what there is for the desk only.
+#[tokio::test]
+async fn articles_for_the_desk_are_not_there_for_customers() {
+    let bench = Bench::new();
+    let station = bench.station.clone().seeing(crate::station::Sight::Customer);
+    let tools: Vec<Arc<dyn Tool>> =
+        Desk::new(station).unwrap().capabilities().into_iter().flat_map(|group| group.tools).collect();
+    let tool = tools.iter().find(|tool| tool.spec().name == "get_article").unwrap();
+    let internal: Vec<(String, String)> = bench
+        .station
+        .store
+        .look(|c| {
+            let mut select = c.prepare("SELECT id, title FROM articles WHERE audience = 'internal'")?;
+            let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+        .unwrap();
+    assert!(!internal.is_empty());
+    for (id, title) in &internal {
+        for asked in [id.clone(), format!("article:{}", crate::ids::slug(title)), format!("{id}-x")] {
+            let cx = ToolCx::new(RunId::from("run"), CallId::from("c"), CancellationToken::new(), |_| {});
+            let args = json!({ "article": asked }).as_object().unwrap().clone();
+            let error = tool.call(args, &cx).await.unwrap_err().message;
+            assert_eq!(error, format!("There is no article {asked:?}. Nothing was done."));
+        }
+    }
+}
+
 #[tokio::test]
 async fn threads_are_sorted() {
     let bench = Bench::new();
