@@ -51,7 +51,7 @@ impl Store {
                 Bit::Braces => out.push_str("{{"),
                 Bit::Reference(reference) => match self.read(&reference)? {
                     value @ (Value::Null | Value::Bool(_) | Value::Number(_)) => {
-                        out.push_str(&value.to_string())
+                        out.push_str(&value.to_string());
                     }
                     Value::String(text) if is_word(&text) => out.push_str(&text),
                     value => {
