@@ -66,7 +66,7 @@ pub mod outcome;
 pub mod proposal;
 pub mod queue;
 pub mod run;
-mod shorten;
+pub mod shorten;
 pub mod shown;
 pub mod tool;
 pub mod typed;

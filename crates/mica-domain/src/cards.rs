@@ -154,7 +154,7 @@ impl Cards {
     /// # Errors
     /// In words, when it could not be kept.
     pub async fn mine(&self, output: &ToolOutput) -> Result<(), String> {
-        let (found, standing) = self.look(output);
+        let (found, standing) = self.look(output, &[]);
         self.learn(found, standing);
         self.flush().await
     }
@@ -200,15 +200,17 @@ impl Cards {
         (id, snapshot.cloned())
     }
 
-    fn look(&self, output: &ToolOutput) -> (Vec<Found>, Standing) {
+    fn look(&self, output: &ToolOutput, given: &[&Value]) -> (Vec<Found>, Standing) {
         let probes = &self.inner.ready.probes;
-        let found = walk::data(output).iter().flat_map(|value| walk::walk(probes, value)).collect();
+        let found =
+            walk::data(output).iter().flat_map(|value| walk::walk_but(probes, value, given)).collect();
         (found, standing(output))
     }
 
     /// A call gave something; whether it counts is known when its result is on record.
     fn found(&self, call: &ToolCall, output: &ToolOutput) {
-        let (found, standing) = self.look(output);
+        let given = Value::Object(call.arguments.parse().unwrap_or_default());
+        let (found, standing) = self.look(output, &walk::objects(&given));
         if !found.is_empty() {
             self.state().pending.insert(call.id.clone(), (found, standing));
         }

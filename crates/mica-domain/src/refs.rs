@@ -11,6 +11,7 @@ pub(crate) mod here;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use mica_context::fence;
 use serde::{Deserialize, Serialize};
 
 /// Where a reference comes from.
@@ -110,8 +111,8 @@ impl Refs {
         self.0.iter().any(|one| one.dirty && one.kind == kind && one.id == id)
     }
 
-    /// What the model is told of them: of each kind the one that is meant, and how many others there are. Empty when there
-    /// are none.
+    /// What the model is told of them: of each kind the one that is meant, and how many others there are. What people call
+    /// them was often written by somebody outside, so it stands behind a boundary. Empty when there are none.
     pub fn text(&self) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for one in &self.0 {
@@ -119,6 +120,7 @@ impl Refs {
         }
         let mut text = String::new();
         let mut told: Vec<&str> = Vec::new();
+        let mut labels: Vec<String> = Vec::new();
         for one in &self.0 {
             if told.contains(&one.kind.as_str()) {
                 continue;
@@ -129,11 +131,9 @@ impl Refs {
                 Origin::Mention => "mentioned by the user",
                 Origin::Page => "open on the page",
             };
-            let _ = write!(text, "{}- {} {}", if text.is_empty() { "" } else { "\n" }, meant.kind, meant.id);
-            if let Some(label) = &meant.label {
-                let _ = write!(text, " ({})", in_a_line(label));
-            }
-            let _ = write!(text, ": {how}");
+            let (kind, id) = (plain(&meant.kind), plain(&meant.id));
+            let _ = write!(text, "{}- {kind} {id}: {how}", if text.is_empty() { "" } else { "\n" });
+            labels.extend(meant.label.as_deref().map(|label| format!("{id}: {}", in_a_line(label))));
             if meant.dirty {
                 text.push_str(", with changes that are not saved: do not change it before they are");
             }
@@ -144,6 +144,9 @@ impl Refs {
                 }
                 _ => {}
             }
+        }
+        if !labels.is_empty() {
+            let _ = write!(text, "\n{}", fence::outside("what these are called", &labels.join("\n")));
         }
         text
     }
@@ -160,6 +163,12 @@ fn in_a_line(label: &str) -> String {
         kept.push('…');
     }
     kept
+}
+
+/// A kind or an id as products write them: nothing in it can pass for another line or for an element.
+fn plain(id: &str) -> String {
+    let is_odd = |letter: char| letter.is_whitespace() || letter.is_control() || matches!(letter, '<' | '>');
+    id.chars().map(|letter| if is_odd(letter) { '_' } else { letter }).take(LONGEST).collect()
 }
 
 impl FromIterator<Ref> for Refs {

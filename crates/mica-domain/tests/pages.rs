@@ -195,7 +195,10 @@ async fn references_are_told_filled_in_and_not_guessed() {
     let mentioned = Ref::mentioned("ticket", "T-2");
     let (done, told) = noted(std::slice::from_ref(&open), json!({ "text": "x" })).await;
     assert_eq!(done.as_deref(), Some("noted T-1: x"), "it must be there, and the domain knows it");
-    assert!(told.contains("- ticket T-1 (Printer): open on the page"), "{told}");
+    assert!(
+        told.contains("- ticket T-1: open on the page\n<outside_words") && told.contains("\nT-1: Printer\n"),
+        "{told}"
+    );
     let (done, told) = noted(&[open.clone(), mentioned.clone()], json!({ "ticket": "", "text": "x" })).await;
     assert_eq!(done.as_deref(), Some("noted T-2: x"), "a mention goes before the page");
     assert!(told.contains("- ticket T-2: mentioned by the user; one other is in sight"), "{told}");

@@ -103,7 +103,11 @@ impl DeskError {
     }
 }
 
+/// A sentence begins with a capital letter; an id or an address stays what it is.
 fn capital(text: &str) -> String {
+    if text.split_whitespace().next().is_some_and(|word| word.contains([':', '@'])) {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -307,7 +307,7 @@ impl Office {
         let at = (self.means.now)();
         let taken = self.means.store.write(move |tx| {
             let body = mail::checked_body(&mail.body)?.to_owned();
-            let from = mail::checked_sender(&mail.from)?.to_owned();
+            let from = mail::checked_sender(&mail.from)?;
             let contact = match from.contains('@') {
                 true => contact_of(tx, &from)?,
                 false => Some(crate::ids::record(tx, &from, Some(entities::Kind::Contact))?),

@@ -180,6 +180,19 @@ impl Store {
     }
 }
 
+/// A name or a title: one line, so that it cannot pass for more than one thing wherever it is listed.
+///
+/// # Errors
+/// [`DeskError::Invalid`].
+pub(crate) fn one_line<'a>(what: &str, text: &'a str) -> Result<&'a str> {
+    if text.contains(|letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}')) {
+        return Err(DeskError::invalid(format!(
+            "{what} is one line, without line breaks or control characters"
+        )));
+    }
+    Ok(text)
+}
+
 /// The next number for an id of a kind.
 pub(crate) fn number(tx: &Transaction<'_>, kind: &str) -> Result<i64> {
     let next = "INSERT INTO numbers (kind, last) VALUES (?1, 1) ON CONFLICT (kind) DO UPDATE SET last = last + 1 RETURNING last";
@@ -196,10 +209,18 @@ pub(crate) fn bounded(asked: Option<u32>, usually: u32) -> u32 {
     asked.unwrap_or(usually).clamp(1, MOST)
 }
 
-/// What `LIKE` looks for, with nothing in it that means something.
+/// Letters of a word that is looked for at most.
+const LONGEST_WORD: usize = 100;
+
+/// What `LIKE` looks for anywhere in a text, with nothing in it that means something.
 pub(crate) fn like(text: &str) -> String {
-    let mut pattern = String::from("%");
-    for letter in text.chars() {
+    format!("%{}", begins(text))
+}
+
+/// What `LIKE` looks for at the beginning of a text, with nothing in it that means something.
+pub(crate) fn begins(text: &str) -> String {
+    let mut pattern = String::new();
+    for letter in text.chars().take(LONGEST_WORD) {
         if matches!(letter, '%' | '_' | '\\') {
             pattern.push('\\');
         }

@@ -218,7 +218,10 @@ async fn a_summary_is_never_made_of_something_that_the_model_did_not_see() {
     assert_eq!(asked.len(), 5);
     assert!(asked[3].contains("Write a summary"), "{}", asked[3]);
     for (request, text) in asked.iter().enumerate().skip(2).take(2) {
-        assert!(text.contains("[Shown: thread-list, 1]\\n1. "), "{request}: {text}");
+        assert!(
+            text.contains("[Shown: thread-list, 1]\\n<outside_words what=\\\"thread\\\""),
+            "{request}: {text}"
+        );
         assert!(!text.contains("mica:thread-list\\n"), "{request}: {text}");
     }
     let report = &model.script().cache_reports()[3];

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use mica_agent::shorten::fences;
+
 const OPEN: &str = "<spilled path=\"";
 const CLOSE: &str = "</spilled>";
 
@@ -39,5 +41,6 @@ fn ends(text: &str, limit: usize) -> String {
     let head = head.rfind('\n').filter(|at| *at > half / 2).and_then(|at| head.get(..at)).unwrap_or(head);
     let tail = tail.find('\n').filter(|at| *at < half / 2).and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
     let left_out = text.len().saturating_sub(head.len() + tail.len());
-    format!("{head}\n[… {left_out} bytes are left out here …]\n{tail}")
+    let (close, open) = fences(head, tail);
+    format!("{head}{close}\n[… {left_out} bytes are left out here …]\n{open}{tail}")
 }

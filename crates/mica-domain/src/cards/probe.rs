@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use mica_context::fence::is_unseen;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
@@ -252,7 +253,7 @@ fn says_something(value: &Value) -> bool {
     }
 }
 
-/// An id as text: a short text without spaces, or a whole number.
+/// An id as text: a short text without spaces or anything that is not seen, or a whole number.
 pub(crate) fn id_of(value: &Value) -> Option<String> {
     let id = match value {
         Value::String(text) => text.clone(),
@@ -261,7 +262,7 @@ pub(crate) fn id_of(value: &Value) -> Option<String> {
     };
     let is_id = id.len() <= LONGEST_ID
         && !id.is_empty()
-        && !id.contains(|letter: char| letter.is_whitespace() || letter.is_control());
+        && !id.contains(|letter: char| letter.is_whitespace() || is_unseen(letter) || "<>`".contains(letter));
     is_id.then_some(id)
 }
 

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use mica_context::fence::OUTSIDE;
 use serde_json::Value;
 
 use super::kind::{PREFIX, Payload, Ready, SCHEME, follows};
@@ -114,7 +115,47 @@ enum State {
     /// In a card: all of it is held.
     Card { fence: Mark, kind: String, opening: usize },
     /// In the lines that a model sees of a card, written by a model: all of it is held, and whole until `lines`.
-    Echo { kind: String, count: usize, ids: Vec<String>, lines: usize },
+    Echo(Echo),
+}
+
+/// Lines that a model sees of a card, as far as they are there.
+#[derive(Debug, Clone, PartialEq)]
+struct Echo {
+    kind: String,
+    count: usize,
+    ids: Vec<String>,
+    lines: usize,
+    /// Whether a boundary was begun around them, which then has to end, too.
+    fenced: bool,
+}
+
+impl Echo {
+    /// Whether a line is the next one.
+    fn takes(&mut self, line: &str) -> bool {
+        if self.ids.is_empty() && !self.fenced && is_boundary(line, "<") {
+            self.fenced = true;
+            return true;
+        }
+        if self.ids.len() == self.count {
+            return self.fenced && is_boundary(line, "</");
+        }
+        let id = echoed(line);
+        let is_next = id.is_some();
+        self.ids.extend(id);
+        is_next
+    }
+
+    /// Whether nothing more must come.
+    fn is_whole(&self) -> bool {
+        self.ids.len() == self.count
+    }
+}
+
+/// Whether a line begins or ends the boundary that names stand behind.
+fn is_boundary(line: &str, opens: &str) -> bool {
+    let line = line.trim_end();
+    let rest = line.strip_prefix(opens).and_then(|rest| rest.strip_prefix(OUTSIDE));
+    rest.is_some_and(|rest| rest.ends_with('>') && rest.starts_with([' ', '>'])) && line.len() <= LONGEST_LINE
 }
 
 /// What a block of code is between.
@@ -219,9 +260,21 @@ impl Reader {
     pub fn end(mut self) -> Vec<Piece> {
         match std::mem::replace(&mut self.state, State::Start) {
             State::Card { fence, kind, opening } => self.close(fence, &kind, opening, true),
-            State::Echo { kind, count, mut ids, lines } => {
-                ids.extend(self.held.get(lines..).and_then(echoed));
-                self.echo(kind, count, ids);
+            State::Echo(mut echo) => {
+                let last = self.held.split_off(echo.lines);
+                if last.is_empty() || echo.takes(&last) {
+                    self.held.push_str(&last);
+                    self.echo(echo);
+                } else {
+                    self.echo(echo);
+                    let is_mark = Mark::of(&last).is_some();
+                    self.held = last;
+                    if is_mark {
+                        self.give_out();
+                    } else {
+                        self.words(true);
+                    }
+                }
             }
             State::Start if Mark::of(&self.held).is_none() => self.words(true),
             State::Line => self.words(true),
@@ -268,27 +321,27 @@ impl Reader {
                 self.give_out();
                 self.state = if whole { State::Code(fence) } else { State::CodeLine(fence) };
             }
-            State::Echo { kind, count, mut ids, lines } => {
-                let line = self.held.get(lines..).unwrap_or_default();
-                match (whole, echoed(line)) {
-                    (false, _) if line.len() <= LONGEST_LINE => {}
-                    (true, Some(id)) => {
-                        ids.push(id);
-                        if ids.len() == count {
-                            self.state = State::Start;
-                            self.echo(kind, count, ids);
-                        } else {
-                            self.state = State::Echo { kind, count, ids, lines: self.held.len() };
-                        }
-                    }
-                    _ => {
-                        // It was none. The line may begin something else.
-                        let line = self.held.split_off(lines);
-                        self.give_out();
-                        (self.held, self.state) = (line, State::Start);
-                        self.step(whole);
-                    }
+            State::Echo(mut echo) => {
+                let line = self.held.get(echo.lines..).unwrap_or_default();
+                if !whole && line.len() <= LONGEST_LINE {
+                    return;
                 }
+                let had = echo.is_whole();
+                if whole && echo.takes(line) {
+                    if echo.is_whole() && (had || !echo.fenced) {
+                        self.state = State::Start;
+                        self.echo(echo);
+                    } else {
+                        echo.lines = self.held.len();
+                        self.state = State::Echo(echo);
+                    }
+                    return;
+                }
+                // What was there is a card, or was none. The line may begin something else.
+                let line = self.held.split_off(echo.lines);
+                self.echo(echo);
+                (self.held, self.state) = (line, State::Start);
+                self.step(whole);
             }
             State::Card { fence, kind, opening } => {
                 if !whole {
@@ -315,9 +368,10 @@ impl Reader {
             return;
         }
         if let Some((kind, count)) = heading(&self.held, &self.ready) {
+            let echo = Echo { kind, count, ids: Vec::new(), lines: self.held.len(), fenced: false };
             match count {
-                0 => self.echo(kind, 0, Vec::new()),
-                _ => self.state = State::Echo { kind, count, ids: Vec::new(), lines: self.held.len() },
+                0 => self.echo(echo),
+                _ => self.state = State::Echo(echo),
             }
             return;
         }
@@ -333,7 +387,8 @@ impl Reader {
     }
 
     /// The lines of an imitated card are over.
-    fn echo(&mut self, kind: String, count: usize, ids: Vec<String>) {
+    fn echo(&mut self, echo: Echo) {
+        let Echo { kind, count, ids, .. } = echo;
         let raw = std::mem::take(&mut self.held);
         let value = ids.into_iter().collect::<Value>().to_string();
         match self

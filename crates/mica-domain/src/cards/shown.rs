@@ -11,7 +11,10 @@ use serde_json::{Map, Value};
 use super::Cards;
 use super::reader::{Fence, Href, Piece, Written};
 use super::table::{Snapshot, Standing};
-use super::view::{self, clean};
+use super::view::{self, clean, legible};
+
+/// Characters of a text on a card at most: what probes keep, and the mark that it was cut.
+const LONGEST_TEXT: usize = 501;
 
 /// An answer, or a part of one, for people.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -176,7 +179,21 @@ impl Cards {
             Standing::Provisional => Known::Provisional,
         };
         let age = u64::try_from(self.now().duration_since(at).as_secs()).unwrap_or(0);
-        Item { id, state, line, snapshot: Some(fields), at: Some(at), age: Some(age) }
+        // People see it as it was said here and nowhere else, so it is made legible here, once for every interface.
+        let snapshot = fields.iter().map(|(name, value)| (name.clone(), shown(value))).collect();
+        Item { id, state, line, snapshot: Some(snapshot), at: Some(at), age: Some(age) }
+    }
+}
+
+/// A value of a snapshot, with texts that are safe to show.
+fn shown(value: &Value) -> Value {
+    match value {
+        Value::String(text) => legible(text, LONGEST_TEXT).into(),
+        Value::Array(list) => list.iter().map(shown).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (legible(name, LONGEST_TEXT), shown(value))).collect()
+        }
+        plain => plain.clone(),
     }
 }
 

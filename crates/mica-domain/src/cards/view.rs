@@ -1,8 +1,9 @@
 //! What a model sees of the cards it showed: numbered lines with names and ids, so that "the second one" means something.
 //!
-//! Promises: of a snapshot, only the fields that its line names are in it; a name cannot end its line or pass for something
-//! else; what was said once of a message is said of it for good.
+//! Promises: of a snapshot, only the fields that its line names are in it; names stand behind a boundary, and cannot end
+//! their line or pass for something else; what was said once of a message is said of it for good.
 
+use mica_context::fence::{self, is_unseen};
 use serde_json::{Map, Value};
 
 use super::Cards;
@@ -44,7 +45,8 @@ impl Cards {
     /// A fence of ids, as lines. What has all of it in itself is the model's own words, and stays.
     fn lines(&self, fence: &Fence) -> Option<String> {
         let Written::Ids { thing, ids } = &fence.payload else { return None };
-        let mut out = format!("{SHOWN}{}, {}]", fence.kind, ids.len());
+        let head = format!("{SHOWN}{}, {}]", fence.kind, ids.len());
+        let mut out = Vec::new();
         for (index, id) in ids.iter().enumerate() {
             let (id, snapshot) = self.find(thing, id);
             let said = self.ready().thing(thing).zip(snapshot.as_ref());
@@ -57,9 +59,14 @@ impl Cards {
             let is_provisional =
                 snapshot.as_ref().is_some_and(|known| known.standing == Standing::Provisional);
             let mark = if is_provisional { ", not done yet" } else { "" };
-            out.push_str(&format!("\n{}. {name}{mark} (id: {})", index + 1, clean(&id, 200)));
+            // Behind each name stands the id that it is of, and no other.
+            let name = name.replace("(id:", "(id");
+            out.push(format!("{}. {name}{mark} (id: {})", index + 1, clean(&id, 200)));
         }
-        Some(out)
+        if out.is_empty() {
+            return Some(head);
+        }
+        Some(format!("{head}\n{}", fence::outside(thing, &out.join("\n"))))
     }
 }
 
@@ -94,19 +101,26 @@ fn said(value: &Value, longest: usize) -> Option<String> {
 
 /// A text that others wrote, as part of a line: it stays in it, begins no element and no block, and has an end.
 pub(crate) fn clean(text: &str, longest: usize) -> String {
+    let plain = |letter| match letter {
+        '`' => '\'',
+        '<' => '‹',
+        '>' => '›',
+        letter => letter,
+    };
+    legible(text, longest).chars().map(plain).collect()
+}
+
+/// A text that others wrote, for people: in one line that reads as it is written, without anything that a screen would obey
+/// or not show, and with an end.
+pub(crate) fn legible(text: &str, longest: usize) -> String {
     let mut out = String::new();
-    let words =
-        text.split(|letter: char| letter.is_whitespace() || letter.is_control() || letter == '\u{2028}');
-    for word in words.filter(|word| !word.is_empty()) {
-        if !out.is_empty() {
+    let is_gap = |letter: char| letter.is_whitespace() || letter.is_control();
+    for word in text.split(is_gap) {
+        let mut letters = word.chars().filter(|letter| !is_unseen(*letter)).peekable();
+        if letters.peek().is_some() && !out.is_empty() {
             out.push(' ');
         }
-        out.extend(word.chars().map(|letter| match letter {
-            '`' => '\'',
-            '<' => '‹',
-            '>' => '›',
-            letter => letter,
-        }));
+        out.extend(letters);
     }
     match out.char_indices().nth(longest) {
         Some((at, _)) => format!("{}…", out.get(..at).unwrap_or_default().trim_end()),

@@ -39,13 +39,42 @@ pub(crate) fn data(output: &ToolOutput) -> Vec<Cow<'_, Value>> {
 
 /// The things in a value, in the order they are written. One that is there twice is found once, as it is the first time.
 pub(crate) fn walk(probes: &[ReadyProbe], value: &Value) -> Vec<Found> {
-    let mut walk = Walk { probes, left: VALUES, found: Vec::new() };
+    walk_but(probes, value, &[])
+}
+
+/// The same, without what a call was given: a tool that gives it back has found nothing, and what a model made up must not
+/// take the place of what was seen.
+pub(crate) fn walk_but(probes: &[ReadyProbe], value: &Value, given: &[&Value]) -> Vec<Found> {
+    let mut walk = Walk { probes, given, left: VALUES, found: Vec::new() };
     walk.look(value, None, DEPTH);
     walk.found
 }
 
+/// The objects in what a call was given.
+pub(crate) fn objects(value: &Value) -> Vec<&Value> {
+    fn add<'a>(value: &'a Value, depth: usize, all: &mut Vec<&'a Value>) {
+        if all.len() >= THINGS {
+            return;
+        }
+        if value.is_object() {
+            all.push(value);
+        }
+        if let Some(depth) = depth.checked_sub(1) {
+            match value {
+                Value::Array(list) => list.iter().for_each(|value| add(value, depth, all)),
+                Value::Object(members) => members.values().for_each(|value| add(value, depth, all)),
+                _ => {}
+            }
+        }
+    }
+    let mut all = Vec::new();
+    add(value, DEPTH, &mut all);
+    all
+}
+
 struct Walk<'a> {
     probes: &'a [ReadyProbe],
+    given: &'a [&'a Value],
     left: usize,
     found: Vec<Found>,
 }
@@ -65,6 +94,7 @@ impl Walk<'_> {
                     }
                 }
             }
+            Value::Object(members) if !members.is_empty() && self.given.contains(&value) => {}
             Value::Object(members) => {
                 let found = self.probes.iter().find_map(|probe| probe.find(value, under));
                 let is_new = |found: &Found| {

@@ -197,10 +197,10 @@ pub async fn run_step(
     }
 }
 
-/// The prompt, with what its references stand for.
+/// The prompt, with what its references stand for. What a variable holds came from anywhere.
 fn prompt(step: &WorkflowStep, clock: &Clock) -> Result<String, StoreError> {
     let given = Given { variables: step.variables.clone(), ..Given::default() };
-    Store::open(Arc::new(Loose::default()), Arc::clone(clock), given)?.interpolate(&step.prompt)
+    Store::open(Arc::new(Loose::default()), Arc::clone(clock), given)?.interpolate_fenced(&step.prompt)
 }
 
 fn said(text: String, source: String) -> Said {

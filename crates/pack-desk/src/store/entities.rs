@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Hand, Result, activity, at, bounded, like};
+use super::{Hand, Result, activity, at, begins, bounded, like, one_line};
 use crate::error::DeskError;
 use crate::ids::slug;
 
@@ -26,6 +26,8 @@ pub enum Kind {
 pub enum Rule {
     /// A text of so many letters at most.
     Text(usize),
+    /// The same, of several lines and kept letter for letter.
+    Words(usize),
     /// One of these.
     OneOf(&'static [&'static str]),
     /// The id of a member.
@@ -56,7 +58,7 @@ const COMPANY: &[Field] = &[
     field("tier", Rule::OneOf(&["key", "standard", "small"])),
     field("status", Rule::OneOf(&["active", "trial", "at risk", "paused", "lost"])),
     field("owner", Rule::Member),
-    field("about", Rule::Text(2000)),
+    field("about", Rule::Words(2000)),
 ];
 
 const CONTACT: &[Field] = &[
@@ -92,6 +94,12 @@ impl Kind {
             Self::Company => COMPANY,
             Self::Contact => CONTACT,
         }
+    }
+
+    /// What its status can be.
+    pub fn states(self) -> &'static [&'static str] {
+        let rule = self.fields().iter().find(|field| field.name == "status").map(|field| field.rule);
+        if let Some(Rule::OneOf(states)) = rule { states } else { &[] }
     }
 
     fn table(self) -> &'static str {
@@ -202,9 +210,9 @@ pub fn search(connection: &Connection, search: &Search) -> Result<(Vec<Entity>, 
         all += connection
             .query_row(&count, rusqlite::params_from_iter(&values), |row| row.get::<_, i64>(0))
             .map(|count| usize::try_from(count).unwrap_or_default())?;
-        values.push(format!("{}%", search.words.trim()));
+        values.push(begins(search.words.trim()));
         let select = format!(
-            "SELECT {} FROM {table} WHERE {conditions} ORDER BY name NOT LIKE ?{}, name, id LIMIT {limit}",
+            "SELECT {} FROM {table} WHERE {conditions} ORDER BY name NOT LIKE ?{} ESCAPE '\\', name, id LIMIT {limit}",
             kind.columns(),
             values.len()
         );
@@ -255,6 +263,9 @@ pub fn checked(
             )));
         };
         let text = match value {
+            Value::String(text) if matches!(field.rule, Rule::Words(_)) && !text.trim().is_empty() => {
+                text.clone()
+            }
             Value::String(text) => text.trim().to_owned(),
             Value::Null => String::new(),
             Value::Number(number) => number.to_string(),
@@ -274,10 +285,11 @@ fn valid(connection: &Connection, field: &Field, text: &str) -> Result<String> {
         return Err(DeskError::invalid("a name cannot be empty"));
     }
     match field.rule {
-        Rule::Text(most) if text.chars().count() > most => {
+        Rule::Text(most) | Rule::Words(most) if text.chars().count() > most => {
             Err(DeskError::invalid(format!("{name} has {most} letters at most")))
         }
-        Rule::Text(_) => Ok(text.to_owned()),
+        Rule::Text(_) => one_line(name, text).map(str::to_owned),
+        Rule::Words(_) => Ok(text.to_owned()),
         Rule::OneOf(allowed) => {
             let asked = text.to_lowercase().replace(['_', '-'], " ");
             let found = allowed.iter().find(|value| **value == asked);
@@ -286,19 +298,7 @@ fn valid(connection: &Connection, field: &Field, text: &str) -> Result<String> {
             })
         }
         Rule::Email | Rule::Member | Rule::Company if text.is_empty() => Ok(String::new()),
-        Rule::Email => {
-            let good = text.split_once('@').is_some_and(|(user, host)| {
-                !user.is_empty()
-                    && host.contains('.')
-                    && !text.contains(char::is_whitespace)
-                    && text.len() <= 120
-            });
-            if good {
-                Ok(text.to_lowercase())
-            } else {
-                Err(DeskError::invalid(format!("{text:?} is no address for mail")))
-            }
-        }
+        Rule::Email => super::mail::checked_address(text),
         Rule::Member => crate::ids::member(connection, text),
         Rule::Company => {
             let id = crate::ids::record(connection, text, Some(Kind::Company))?;

@@ -79,46 +79,80 @@ pub fn recipient(connection: &Connection, thread: &threads::Thread) -> Result<St
     if email.is_empty() { Err(DeskError::invalid(format!("{contact} has no address"))) } else { Ok(email) }
 }
 
-/// Whether mail about a thread may go to an address: only to people who are part of it already, and who did not ask to be
-/// left alone. New recipients are a person's business.
+/// Whether mail about a thread may go to an address: to whom it is with, to those of their company, to whoever began it when
+/// that is nobody the desk knows, and to members. Who only wrote in it has no part in it: anybody can do that. Nor has who left
+/// the company, or asked to be left alone.
 ///
 /// # Errors
 /// Of the database.
 pub fn is_part(connection: &Connection, thread: &threads::Thread, address: &str) -> Result<bool> {
-    let address = address.to_lowercase();
+    let Ok(address) = checked_address(address) else { return Ok(false) };
     let mut select = connection.prepare(
         "SELECT 1 FROM contacts WHERE email = ?1 AND deleted IS NULL AND status != 'do not contact' AND (id = ?2 OR \
-         (company IS NOT NULL AND company = ?3)) UNION ALL SELECT 1 FROM messages WHERE thread = ?4 AND lower(author) = ?1",
+         (status != 'left' AND company = ?3)) UNION ALL SELECT 1 FROM members WHERE lower(email) = ?1 UNION ALL SELECT 1 FROM \
+         messages WHERE thread = ?4 AND ?2 IS NULL AND author = ?1 AND seq = (SELECT min(seq) FROM messages WHERE thread = ?4) AND \
+         NOT EXISTS (SELECT 1 FROM contacts WHERE email = ?1 AND status = 'do not contact')",
     )?;
     Ok(select.exists((&address, &thread.contact, &thread.company, &thread.id))?)
 }
 
-/// Somebody who writes from outside: a contact, or an address. What it says it is does not make it one of the desk.
+/// Whether somebody with an address wrote in a thread.
+///
+/// # Errors
+/// Of the database.
+pub fn wrote_in(connection: &Connection, thread: &threads::Thread, address: &str) -> Result<bool> {
+    let mut select = connection.prepare(
+        "SELECT 1 FROM messages m WHERE m.thread = ?1 AND (m.author = ?2 OR m.author IN (SELECT id FROM contacts WHERE email = ?2))",
+    )?;
+    Ok(select.exists((&thread.id, address.to_lowercase()))?)
+}
+
+/// An address, in small letters. Only plain letters are in it: with others, two that look the same would be two.
 ///
 /// # Errors
 /// [`DeskError::Invalid`].
-pub fn checked_sender(from: &str) -> Result<&str> {
-    let from = from.trim();
-    let is_address = |(name, host): (&str, &str)| {
-        let is_plain = |text: &str| !text.contains([':', '@', '<', '>', '"', ',', ';']);
-        let is_dark = |letter: char| letter.is_whitespace() || letter.is_control();
-        !name.is_empty() && !host.is_empty() && is_plain(name) && is_plain(host) && !from.contains(is_dark)
+pub fn checked_address(text: &str) -> Result<String> {
+    let text = text.trim();
+    if let Some(odd) = text.chars().find(|letter| !letter.is_ascii()) {
+        return Err(DeskError::invalid(format!(
+            "{text:?} is no address: it has the letter U+{:04X}, which may only look like a plain one",
+            u32::from(odd)
+        )));
+    }
+    let is_name = |name: &str| {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._%+'-".contains(letter);
+        !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
     };
-    match from.split_once('@') {
-        Some(parts) if !is_address(parts) => {
-            Err(DeskError::invalid(format!("{from:?} is no address; write name@example.org, or a contact")))
-        }
-        _ => Ok(from),
+    let is_label = |label: &str| {
+        !label.is_empty() && label.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+    };
+    let is_host = |host: &str| host.contains('.') && host.split('.').all(is_label);
+    match text.split_once('@') {
+        Some((name, host)) if text.len() <= 120 && is_name(name) && is_host(host) => Ok(text.to_lowercase()),
+        _ => Err(DeskError::invalid(format!("{text:?} is no address; write name@example.org"))),
     }
 }
 
-/// A reply as it would be kept.
+/// Somebody who writes from outside: a contact, or an address. What it says it is does not make it one of the desk; nor does
+/// what is said beside an address, `Ana Silva <x@example.org>`, make it somebody else's.
+///
+/// # Errors
+/// [`DeskError::Invalid`].
+pub fn checked_sender(from: &str) -> Result<String> {
+    let from = from.trim();
+    if !from.contains('@') {
+        return Ok(from.to_owned());
+    }
+    let bracketed = from.strip_suffix('>').and_then(|rest| rest.rsplit_once('<')).map(|(_, address)| address);
+    checked_address(bracketed.unwrap_or(from))
+}
+
+/// A mail as it is kept: letter for letter.
 ///
 /// # Errors
 /// [`DeskError::Invalid`].
 pub fn checked_body(body: &str) -> Result<&str> {
-    let body = body.trim();
-    if body.is_empty() || body.chars().count() > LONGEST {
+    if body.trim().is_empty() || body.chars().count() > LONGEST {
         return Err(DeskError::invalid(format!("a mail has 1 to {LONGEST} letters")));
     }
     Ok(body)
@@ -227,6 +261,16 @@ pub fn drafts(connection: &Connection, thread: Option<&str>, limit: Option<u32>)
     let mut select = connection.prepare(&select)?;
     let rows = select.query_map((thread, bounded(limit, 10)), read_draft)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// How many drafts of a thread were not sent.
+///
+/// # Errors
+/// Of the database.
+pub fn count_drafts(connection: &Connection, thread: &str) -> Result<usize> {
+    let count = "SELECT count(*) FROM drafts WHERE sent IS NULL AND thread = ?1";
+    let all: i64 = connection.query_row(count, [thread], |row| row.get(0))?;
+    Ok(usize::try_from(all).unwrap_or_default())
 }
 
 /// The newest mail that was sent.

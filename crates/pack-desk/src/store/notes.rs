@@ -30,8 +30,8 @@ pub struct Note {
 /// # Errors
 /// [`DeskError::Invalid`], or of the database.
 pub fn add(tx: &Transaction<'_>, hand: &Hand, about: &str, body: &str) -> Result<Note> {
-    let body = body.trim();
-    if body.is_empty() || body.chars().count() > 4000 {
+    // What somebody wrote is kept as they wrote it, letter for letter.
+    if body.trim().is_empty() || body.chars().count() > 4000 {
         return Err(DeskError::invalid("a note has 1 to 4000 letters"));
     }
     let id = format!("note:{:03}", number(tx, "note")?);
@@ -57,6 +57,16 @@ pub fn add(tx: &Transaction<'_>, hand: &Hand, about: &str, body: &str) -> Result
 /// Of the database.
 pub fn about(connection: &Connection, about: &str, limit: Option<u32>) -> Result<Vec<Note>> {
     newest(connection, about, bounded(limit, 5))
+}
+
+/// How many notes there are about something.
+///
+/// # Errors
+/// Of the database.
+pub fn count(connection: &Connection, about: &str) -> Result<usize> {
+    let all: i64 =
+        connection.query_row("SELECT count(*) FROM notes WHERE about = ?1", [about], |row| row.get(0))?;
+    Ok(usize::try_from(all).unwrap_or_default())
 }
 
 /// All notes about something, the oldest first, for whoever answers a thread: the last 500 of them.

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Hand, Result, activity, at, bounded, number};
+use super::{Hand, Result, activity, at, bounded, number, one_line};
 use crate::error::DeskError;
 
 /// A task.
@@ -105,6 +105,10 @@ pub fn get(connection: &Connection, id: &str) -> Result<Task> {
 pub fn create(tx: &Transaction<'_>, hand: &Hand, new: &New) -> Result<Task> {
     if new.title.trim().is_empty() || new.title.chars().count() > 200 {
         return Err(DeskError::invalid("a task has a title of 1 to 200 letters"));
+    }
+    one_line("the title of a task", new.title.trim())?;
+    if new.detail.chars().count() > 4000 {
+        return Err(DeskError::invalid("the detail of a task has 4000 letters at most"));
     }
     let id = format!("task:{:03}", number(tx, "task")?);
     tx.execute(

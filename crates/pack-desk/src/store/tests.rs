@@ -136,7 +136,11 @@ fn what_a_record_refuses() {
         ),
         ("company:acme-logistics", json!({ "name": " " }), "a name cannot be empty"),
         ("company:acme-logistics", json!({ "city": ["x"] }), "city must be a text"),
-        ("contact:ana-silva", json!({ "email": "nobody" }), "\"nobody\" is no address for mail"),
+        (
+            "contact:ana-silva",
+            json!({ "email": "nobody" }),
+            "\"nobody\" is no address; write name@example.org",
+        ),
         (
             "contact:ana-silva",
             json!({ "company": "company:nowhere" }),
@@ -228,7 +232,7 @@ fn mail_can_be_taken_back_for_a_while() {
     let sent = store.change(|tx| mail::send(tx, &hand(None), &thread, &address, " Hello Ana ")).unwrap();
     assert_eq!(
         (sent.id.as_str(), sent.state.as_str(), sent.body.as_str()),
-        ("mail:001", "queued", "Hello Ana")
+        ("mail:001", "queued", " Hello Ana ")
     );
     assert_eq!(sent.subject, format!("Re: {}", thread.subject));
     let count = |_: &()| store.look(|c| threads::messages(c, &thread.id, None)).unwrap().1;
@@ -254,8 +258,84 @@ fn mail_goes_to_people_of_the_thread_only() {
     let is_part = |address: &str| store.look(|c| mail::is_part(c, &thread, address)).unwrap();
     assert!(is_part("ana.silva@acme-logistics.test"));
     assert!(is_part("Bram.de-wit@acme-logistics.test"), "a colleague");
+    assert!(is_part("maya@labelry.test"), "a member");
     assert!(!is_part("audit@outside.test"));
     assert!(!is_part("farid.haddad@globex-pharma.test"));
+    assert!(!is_part("ana.silva@\u{430}cme-logistics.test"), "a letter that only looks alike");
+    assert!(!is_part("Ana <ana.silva@acme-logistics.test>"), "no address");
+    for (status, may) in [("left", false), ("do not contact", false), ("active", true)] {
+        let change = "UPDATE contacts SET status = ?1 WHERE email = 'bram.de-wit@acme-logistics.test'";
+        store.change(|tx| Ok(tx.execute(change, [status])?)).unwrap();
+        assert_eq!(is_part("bram.de-wit@acme-logistics.test"), may, "a colleague: {status}");
+    }
+}
+
+/// Anybody can write the number of a thread into a subject: that makes them nobody that mail goes to.
+#[test]
+fn who_writes_in_a_thread_has_no_part_in_it_by_that() {
+    let (_folder, store) = filled();
+    let say = |thread: &str, author: &str| {
+        let hand = Hand { who: author.to_owned(), ..hand(None) };
+        store
+            .change(|tx| threads::say(tx, &hand, thread, author, "Cc: evil@x.test\nReply-To: evil@x.test"))
+            .unwrap()
+            .known
+    };
+    for (author, known) in [
+        ("contact:ana-silva", true),
+        ("contact:bram-de-wit", true),
+        ("contact:farid-haddad", false),
+        ("mallory@evil.test", false),
+        ("maya@labelry.test", false),
+        ("ana.silva@acme-logistics.test", true),
+        ("member:maya", true),
+    ] {
+        assert_eq!(say("thread:1053", author), known, "{author}");
+    }
+    let thread = store.look(|c| threads::get(c, "thread:1053")).unwrap();
+    for address in ["mallory@evil.test", "evil@x.test", "farid.haddad@globex-pharma.test"] {
+        assert!(!store.look(|c| mail::is_part(c, &thread, address)).unwrap(), "{address}");
+    }
+    assert_eq!(store.look(|c| mail::recipient(c, &thread)).unwrap(), "ana.silva@acme-logistics.test");
+    let heard = store.look(|c| threads::every_message(c, "thread:1053")).unwrap();
+    let heard: Vec<&str> = heard.iter().map(|message| message.author.as_str()).collect();
+    assert!(!heard.contains(&"mallory@evil.test") && heard.contains(&"contact:bram-de-wit"), "{heard:?}");
+    // Whoever began a thread has a part in it, and who came later has not.
+    let stranger = Hand { who: "new@nobody.test".to_owned(), ..hand(None) };
+    let begun =
+        store.change(|tx| threads::begin(tx, &stranger, None, "new@nobody.test", "Hi", "Hello")).unwrap();
+    assert!(!say(&begun.id, "mallory@evil.test") && say(&begun.id, "new@nobody.test"));
+    for (address, may) in [("new@nobody.test", true), ("mallory@evil.test", false)] {
+        assert_eq!(store.look(|c| mail::is_part(c, &begun, address)).unwrap(), may, "{address}");
+    }
+    let waits = threads::Search { unanswered: true, limit: Some(50), ..Default::default() };
+    let (waiting, _) = store.look(|c| threads::search(c, &waits)).unwrap();
+    assert!(waiting.iter().any(|thread| thread.id == begun.id), "who is in no list waits, too");
+}
+
+/// What somebody wrote is kept as they wrote it.
+#[test]
+fn words_are_kept_letter_for_letter() {
+    let (_folder, store) = filled();
+    let text = "  snake_case  and\ttabs \\n C:\\new\r\n\u{202e}x\u{1b}[31m \n";
+    let thread = store.look(|c| threads::get(c, "thread:1053")).unwrap();
+    store
+        .change(|tx| {
+            assert_eq!(notes::add(tx, &hand(None), "thread:1053", text)?.body, text);
+            assert_eq!(mail::draft(tx, &hand(None), &thread, "a@b.test", text)?.body, text);
+            assert_eq!(mail::send(tx, &hand(None), &thread, "a@b.test", text)?.body, text);
+            assert_eq!(threads::say(tx, &hand(None), "thread:1053", "contact:ana-silva", text)?.body, text);
+            let about = fields(json!({ "about": text }));
+            let (_, after) = entities::update(tx, &hand(None), "company:initech", &about)?;
+            assert_eq!(after.get("about"), Some(text));
+            let task =
+                tasks::New { title: "snake_case".to_owned(), detail: text.to_owned(), ..Default::default() };
+            let task = tasks::create(tx, &hand(None), &task)?;
+            assert_eq!((task.title.as_str(), task.detail.as_str()), ("snake_case", text));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(store.look(|c| notes::about(c, "thread:1053", None)).unwrap()[0].body, text);
 }
 
 #[test]
@@ -364,13 +444,37 @@ fn files_that_are_no_desk() {
 /// Who writes from outside cannot say that they are of the desk.
 #[test]
 fn senders_are_contacts_or_addresses() {
-    for from in ["bob@example.org", " bob@example.org ", "contact:ana-silva", "Ana Silva"] {
-        assert_eq!(mail::checked_sender(from).unwrap(), from.trim());
+    for (from, address) in [
+        ("bob@example.org", "bob@example.org"),
+        (" Bob@Example.org ", "bob@example.org"),
+        ("contact:ana-silva", "contact:ana-silva"),
+        ("Ana Silva", "Ana Silva"),
+        ("<bob@example.org>", "bob@example.org"),
+        ("Ana Silva <mallory@evil.org>", "mallory@evil.org"),
+        ("\"ana.silva@acme-logistics.test\" <mallory@evil.org>", "mallory@evil.org"),
+        ("ana.silva@acme-logistics.test <mallory@evil.org>", "mallory@evil.org"),
+    ] {
+        assert_eq!(mail::checked_sender(from).unwrap(), address);
     }
-    for from in ["member:maya@evil.org", "agent:x@evil.org", "a b@c", "@c", "a@", "a@b@c", "<a@b>", "a@b\nc"]
-    {
-        let refused =
-            mail::checked_sender(&format!("{from}x")).is_err() || mail::checked_sender(from).is_err();
-        assert!(refused, "{from:?}");
+    for from in [
+        "member:maya@evil.org",
+        "agent:x@evil.org",
+        "a b@c.org",
+        "@c.org",
+        "a@",
+        "a@b",
+        "a@b@c.org",
+        "a@b\nc.org",
+        "a@b.org, c@d.org",
+        "a@b.org <x>",
+        "\u{430}na@b.org",
+        "ana@b\u{200b}.org",
+        "\u{ff41}na@b.org",
+    ] {
+        assert!(mail::checked_sender(from).is_err(), "{from:?}");
     }
+    assert_eq!(
+        mail::checked_sender("\u{430}na@b.org").unwrap_err().to_string(),
+        "\"аna@b.org\" is no address: it has the letter U+0430, which may only look like a plain one"
+    );
 }

@@ -57,6 +57,9 @@ pub struct Message {
     pub body: String,
     /// When.
     pub sent: Timestamp,
+    /// Whether its author is known to have a part in the conversation: one of the desk, whom it is with, somebody of their
+    /// company, or whoever began it. Anybody can write the number of a thread into a subject.
+    pub known: bool,
 }
 
 impl Message {
@@ -131,7 +134,9 @@ pub fn search(connection: &Connection, search: &Search) -> Result<(Vec<Thread>, 
     }
     if search.unanswered {
         conditions.push(
-            "(SELECT author FROM messages m WHERE m.thread = t.id ORDER BY seq DESC LIMIT 1) LIKE 'contact:%'".to_owned(),
+            "EXISTS (SELECT 1 FROM messages m WHERE m.thread = t.id AND m.seq = (SELECT max(seq) FROM messages WHERE thread = t.id) \
+             AND m.author NOT LIKE 'member:%' AND m.author NOT LIKE 'agent:%')"
+                .to_owned(),
         );
     }
     let from =
@@ -168,23 +173,42 @@ pub fn get(connection: &Connection, id: &str) -> Result<Thread> {
 /// # Errors
 /// Of the database.
 pub fn messages(connection: &Connection, id: &str, limit: Option<u32>) -> Result<(Vec<Message>, usize)> {
+    earlier_messages(connection, id, 0, limit)
+}
+
+/// The same without so many of the newest.
+///
+/// # Errors
+/// Of the database.
+pub fn earlier_messages(
+    connection: &Connection,
+    id: &str,
+    skip: u32,
+    limit: Option<u32>,
+) -> Result<(Vec<Message>, usize)> {
     let all: i64 =
         connection.query_row("SELECT count(*) FROM messages WHERE thread = ?1", [id], |row| row.get(0))?;
-    let messages = last_messages(connection, id, bounded(limit, 20))?;
+    let messages = some_messages(connection, id, skip, bounded(limit, 20))?;
     Ok((messages, usize::try_from(all).unwrap_or_default()))
 }
 
 fn last_messages(connection: &Connection, id: &str, limit: u32) -> Result<Vec<Message>> {
-    let mut select = connection.prepare(
-        "SELECT id, seq, author, body, sent FROM messages WHERE thread = ?1 ORDER BY seq DESC LIMIT ?2",
-    )?;
-    let rows = select.query_map((id, limit), |row| {
+    some_messages(connection, id, 0, limit)
+}
+
+fn some_messages(connection: &Connection, id: &str, skip: u32, limit: u32) -> Result<Vec<Message>> {
+    let mut select = connection.prepare(&format!(
+        "SELECT m.id, m.seq, m.author, m.body, m.sent, {KNOWN} FROM messages m JOIN threads t ON t.id = m.thread WHERE m.thread = ?1 \
+         ORDER BY m.seq DESC LIMIT ?2 OFFSET ?3"
+    ))?;
+    let rows = select.query_map((id, limit, skip), |row| {
         Ok(Message {
             id: row.get(0)?,
             seq: row.get(1)?,
             author: row.get(2)?,
             body: row.get(3)?,
             sent: at(row.get(4)?),
+            known: row.get(5)?,
         })
     })?;
     let mut messages: Vec<Message> = rows.collect::<rusqlite::Result<_>>()?;
@@ -192,15 +216,24 @@ fn last_messages(connection: &Connection, id: &str, limit: u32) -> Result<Vec<Me
     Ok(messages)
 }
 
+/// Whether the author of a message `m` has a part in its thread `t`. Addresses are kept in small letters.
+const KNOWN: &str = "coalesce(m.author LIKE 'member:%' OR m.author LIKE 'agent:%' OR m.author = t.contact OR (t.contact IS NULL AND m.author = \
+     (SELECT f.author FROM messages f WHERE f.thread = t.id ORDER BY f.seq LIMIT 1)) OR EXISTS (SELECT 1 FROM contacts k WHERE \
+     (k.id = m.author OR k.email = m.author) AND k.deleted IS NULL AND (k.id = t.contact OR (k.status != 'left' AND k.company = \
+     t.company))), 0)";
+
 /// Messages that whoever answers a thread catches up on at most.
 const CAUGHT_UP: u32 = 500;
 
-/// Everything that was said in a thread, in order, for whoever answers there: the last 500 of it.
+/// Everything that was said in a thread by those who have a part in it, in order, for whoever answers there: the last 500 of
+/// it. What others wrote is for people to look at.
 ///
 /// # Errors
 /// Of the database.
 pub(crate) fn every_message(connection: &Connection, id: &str) -> Result<Vec<Message>> {
-    last_messages(connection, id, CAUGHT_UP)
+    let mut messages = last_messages(connection, id, CAUGHT_UP)?;
+    messages.retain(|message| message.known);
+    Ok(messages)
 }
 
 /// What is to become of a thread. What is absent stays.
@@ -223,12 +256,11 @@ pub struct Change {
     pub remove_tags: Vec<String>,
 }
 
-/// Changes a thread. Answers it before and after.
+/// A change as it would be made.
 ///
 /// # Errors
-/// [`DeskError::Missing`], [`DeskError::Invalid`], or of the database.
-pub fn update(tx: &Transaction<'_>, hand: &Hand, id: &str, change: &Change) -> Result<(Thread, Thread)> {
-    let before = get(tx, id)?;
+/// [`DeskError::Invalid`] with what is allowed.
+pub fn checked(change: &Change) -> Result<Change> {
     let known = |name: &str, value: &Option<String>, all: &[&str]| match value {
         Some(value) if !all.contains(&value.as_str()) => {
             Err(DeskError::invalid(format!("{name} cannot be {value:?}; it is one of {}", all.join(", "))))
@@ -237,6 +269,17 @@ pub fn update(tx: &Transaction<'_>, hand: &Hand, id: &str, change: &Change) -> R
     };
     known("status", &change.status, STATES)?;
     known("priority", &change.priority, PRIORITIES)?;
+    let tags = |tags: &[String]| tags.iter().map(|tag| tag_name(tag)).collect::<Result<Vec<_>>>();
+    let (add_tags, remove_tags) = (tags(&change.add_tags)?, tags(&change.remove_tags)?);
+    Ok(Change { add_tags, remove_tags, ..change.clone() })
+}
+
+/// Changes a thread. Answers it before and after.
+///
+/// # Errors
+/// [`DeskError::Missing`], [`DeskError::Invalid`], or of the database.
+pub fn update(tx: &Transaction<'_>, hand: &Hand, id: &str, change: &Change) -> Result<(Thread, Thread)> {
+    let (before, change) = (get(tx, id)?, checked(change)?);
     if let Some(status) = &change.status {
         tx.execute("UPDATE threads SET status = ?2 WHERE id = ?1", (id, status))?;
     }
@@ -248,11 +291,10 @@ pub fn update(tx: &Transaction<'_>, hand: &Hand, id: &str, change: &Change) -> R
         tx.execute("UPDATE threads SET assignee = ?2 WHERE id = ?1", (id, assignee))?;
     }
     for tag in &change.add_tags {
-        let tag = tag_name(tag)?;
         tx.execute("INSERT OR IGNORE INTO thread_tags (thread, tag) VALUES (?1, ?2)", (id, tag))?;
     }
     for tag in &change.remove_tags {
-        tx.execute("DELETE FROM thread_tags WHERE thread = ?1 AND tag = ?2", (id, tag.to_lowercase()))?;
+        tx.execute("DELETE FROM thread_tags WHERE thread = ?1 AND tag = ?2", (id, tag))?;
     }
     let after = get(tx, id)?;
     if after.tags.len() > TAGS {
@@ -295,17 +337,11 @@ pub fn say(tx: &Transaction<'_>, hand: &Hand, id: &str, author: &str, body: &str
         (id, format!("message:{name}-")),
         |row| row.get(0),
     )?;
-    let message = Message {
-        id: format!("message:{name}-{seq}"),
-        seq,
-        author: author.to_owned(),
-        body: body.to_owned(),
-        sent: hand.at,
-    };
     tx.execute(
         "INSERT INTO messages (id, thread, seq, author, body, sent) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        (&message.id, id, seq, author, body, hand.at.as_millisecond()),
+        (format!("message:{name}-{seq}"), id, seq, author, body, hand.at.as_millisecond()),
     )?;
+    let message = last_messages(tx, id, 1)?.pop().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let inbound = message.is_inbound();
     let status = if inbound { "open" } else { "waiting" };
     tx.execute(

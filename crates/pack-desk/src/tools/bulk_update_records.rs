@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::search_records::data;
-use super::update_record::{said, summary};
-use super::{DeskTool, line};
+use super::update_record::{reached, said, summary};
+use super::{DeskTool, line, outside};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::entities;
@@ -54,6 +54,9 @@ pub(crate) fn act() -> Act {
 /// The ids that are meant, each once.
 fn ids(connection: &Connection, records: &[String]) -> Result<Vec<String>> {
     let mut ids: Vec<String> = Vec::new();
+    if records.is_empty() || records.len() > 2 * MOST {
+        return Err(DeskError::invalid(format!("name 1 to {MOST} records")));
+    }
     for record in records {
         let id = crate::ids::record(connection, record, None)?;
         if !ids.contains(&id) {
@@ -69,8 +72,11 @@ fn ids(connection: &Connection, records: &[String]) -> Result<Vec<String>> {
 fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview> {
     let ids = ids(connection, &input.records)?;
     let mut text = format!("Each of them: {}\n", said(Some(&Value::Object(input.changes.clone()))));
-    for id in &ids {
+    for (index, id) in ids.iter().enumerate() {
         let entity = entities::get(connection, id)?;
+        if index == 0 {
+            text.extend(reached(entity.kind, &input.changes));
+        }
         entities::checked(connection, entity.kind, &input.changes)?;
         let now: Vec<String> = input
             .changes
@@ -94,8 +100,11 @@ fn change(_: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) -> Resul
         }
         records.push(data(&after));
     }
-    let text = format!("Changed {} of {} records.\n{}", rows.len(), records.len(), rows.join("\n"));
-    Ok(Done { text: text.trim_end().to_owned(), details: json!({ "records": records }) })
+    let mut text = format!("Changed {} of {} records.", rows.len(), records.len());
+    if !rows.is_empty() {
+        text = format!("{text}\n{}", outside("changes", &rows.join("\n")));
+    }
+    Ok(Done { text, details: json!({ "records": records }) })
 }
 
 fn count(args: &Args) -> usize {

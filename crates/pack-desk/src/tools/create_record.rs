@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::search_records::{data, row};
-use super::{DeskTool, rows, text};
+use super::update_record::reached;
+use super::{DeskTool, outside, rows, text};
 use crate::station::Station;
 use crate::store::entities::{self, Kind};
 use crate::store::{Done, Hand, Result};
@@ -59,6 +60,7 @@ fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview
         entities::Search { words: name.clone(), kind: Some(kind), limit: Some(3), ..Default::default() };
     let (like, _) = entities::search(connection, &same)?;
     let mut text = rows(&fields);
+    text.extend(reached(kind, &fields));
     for (index, entity) in like.iter().enumerate() {
         text.push_str(&format!(
             "{}- {}\n",
@@ -72,7 +74,8 @@ fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview
 fn change(_: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) -> Result<Done> {
     let kind = input.kind;
     let entity = entities::create(tx, hand, kind, &fields(input))?;
-    Ok(Done { text: format!("Made {}.", row(&entity)), details: json!({ "records": [data(&entity)] }) })
+    let text = format!("Made {}.\n{}", entity.id, outside("record", &row(&entity)));
+    Ok(Done { text, details: json!({ "records": [data(&entity)] }) })
 }
 
 fn mint(args: &Args, minting: &Minting) -> Minted {

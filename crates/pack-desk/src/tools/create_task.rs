@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::list_tasks::{row, whose};
-use super::{DeskTool, line, text};
+use super::{DeskTool, line, outside, text};
 use crate::station::Station;
 use crate::store::tasks::{self, New};
 use crate::store::{Done, Hand, Result};
@@ -93,7 +93,8 @@ fn preview(station: &Station, connection: &Connection, input: Input) -> Result<P
 
 fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) -> Result<Done> {
     let task = tasks::create(tx, hand, &new(station, tx, input)?)?;
-    Ok(Done { text: format!("Made: {}", row(station, &task)), details: json!({ "tasks": [task] }) })
+    let text = format!("Made {}.\n{}", task.id, outside("task", &row(station, &task)));
+    Ok(Done { text, details: json!({ "tasks": [task] }) })
 }
 
 fn mint(args: &Args, minting: &Minting) -> Minted {

@@ -64,7 +64,7 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
         words: input.query.unwrap_or_default(),
         status,
         assignee: given(input.assignee).map(|who| whose(station, connection, &who)).transpose()?,
-        tag: given(input.tag),
+        tag: given(input.tag).map(|tag| tag.trim_start_matches('#').to_owned()),
         about: given(input.about).map(|about| crate::ids::record(connection, &about, None)).transpose()?,
         before: quiet,
         unanswered: input.unanswered.unwrap_or(false),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::DeskTool;
+use super::{DeskTool, line, outside};
 use crate::error::DeskError;
 use crate::jobs::EVAL_SUITE;
 use crate::station::Station;
@@ -17,6 +17,12 @@ use crate::store::{Done, Result};
 
 /// Its name.
 pub const NAME: &str = "get_eval_run";
+
+/// Letters of why something failed at most.
+const WHY: usize = 400;
+
+/// Rows at most.
+const ROWS: usize = 100;
 
 const ABOUT: &str = "Reads how a suite of evals went, case by case, and what changed since the run before. Without an id, the newest.";
 
@@ -47,19 +53,23 @@ fn look(_: &Station, connection: &Connection, input: Input) -> Result<Done> {
 }
 
 fn said(job: &Job, before: Option<&Job>) -> String {
-    let suite = job.request["suite"].as_str().unwrap_or_default();
+    // Names of suites and cases, and why one failed, quote whatever was tried.
+    let quoted = |value: &Value, most: usize| line(value.as_str().unwrap_or_default(), most);
+    let suite = format!("suite: {}", quoted(&job.request["suite"], 80));
     let Some(result) = &job.result else {
-        return format!("{} ({suite}) is {}: {} of {} cases.", job.id, job.state, job.done, job.total);
+        let text = format!("{} is {}: {} of {} cases.", job.id, job.state, job.done, job.total);
+        return format!("{text}\n{}", outside("eval run", &suite));
     };
     if job.state == "failed" {
-        return format!("{} ({suite}) failed: {}", job.id, result["problem"].as_str().unwrap_or_default());
+        let problem = format!("{suite}\nproblem: {}", quoted(&result["problem"], WHY));
+        return format!("{} failed.\n{}", job.id, outside("eval run", &problem));
     }
     let cases = result["cases"].as_array().cloned().unwrap_or_default();
     let passed = cases.iter().filter(|case| case["passed"] == true).count();
-    let mut text = format!("{} ({suite}): {passed} of {} cases passed.", job.id, cases.len());
+    let head = format!("{}: {passed} of {} cases passed.", job.id, cases.len());
+    let mut rows = vec![suite];
     for case in cases.iter().filter(|case| case["passed"] != true) {
-        let name = case["name"].as_str().unwrap_or_default();
-        text.push_str(&format!("\n- failed: {name}: {}", case["why"].as_str().unwrap_or_default()));
+        rows.push(format!("- failed: {}: {}", quoted(&case["name"], 120), quoted(&case["why"], WHY)));
     }
     if let Some(before) = before.and_then(|before| before.result.as_ref()) {
         for case in &cases {
@@ -75,8 +85,11 @@ fn said(job: &Job, before: Option<&Job>) -> String {
                 (None, _) => "new",
                 _ => continue,
             };
-            text.push_str(&format!("\n- {change}: {}", case["name"].as_str().unwrap_or_default()));
+            rows.push(format!("- {change}: {}", quoted(&case["name"], 120)));
         }
     }
-    text
+    let left = rows.len().saturating_sub(ROWS);
+    rows.truncate(ROWS);
+    let left = if left > 0 { format!(" {left} rows are left out.") } else { String::new() };
+    format!("{head}{left}\n{}", outside("eval run", &rows.join("\n")))
 }

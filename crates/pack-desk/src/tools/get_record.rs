@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::search_records::{data, row};
-use super::{DeskTool, line, outside, rows};
+use super::{DeskTool, line, outside, part, rows};
 use crate::station::{Sight, Station};
 use crate::store::entities::{self, Kind, Search};
-use crate::store::{Done, Result, notes, tasks, threads};
+use crate::store::{Done, Result, notes, tasks, team, threads};
 
 /// Its name.
 pub const NAME: &str = "get_record";
@@ -38,47 +38,40 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
     let mut people = Vec::new();
     if entity.kind == Kind::Company {
         let search = Search { company: Some(id.clone()), limit: Some(10), ..Search::default() };
-        people = entities::search(connection, &search)?.0;
+        let (found, all) = entities::search(connection, &search)?;
+        people = found;
         if !people.is_empty() {
-            words.push_str("people:\n");
+            let _ = writeln!(words, "{}:", part("people", people.len(), all));
         }
         for person in &people {
             let _ = writeln!(words, "- {}", row(person));
         }
     }
     let open = threads::Search { about: Some(id.clone()), limit: Some(5), ..threads::Search::default() };
-    let (threads, _) = threads::search(connection, &open)?;
-    for (index, thread) in threads.iter().enumerate() {
-        let _ = writeln!(
-            words,
-            "{}- {} ({}): {}",
-            if index == 0 { "newest threads:\n" } else { "" },
-            line(&thread.subject, 80),
-            thread.id,
-            thread.status
-        );
+    // Subjects are mail: who may not read mail does not find them here either.
+    let reads = team::rights(connection, &station.who)?.allow("mail.read");
+    let (threads, all) = if reads { threads::search(connection, &open)? } else { (Vec::new(), 0) };
+    if !threads.is_empty() {
+        let _ = writeln!(words, "{}:", part("newest threads", threads.len(), all));
+    }
+    for thread in &threads {
+        let _ = writeln!(words, "- {} ({}): {}", line(&thread.subject, 80), thread.id, thread.status);
     }
     let search = tasks::Search { about: Some(id.clone()), limit: Some(5), ..tasks::Search::default() };
-    let (tasks, _) = tasks::search(connection, &search)?;
-    for (index, task) in tasks.iter().enumerate() {
-        let _ = writeln!(
-            words,
-            "{}- {}",
-            if index == 0 { "open tasks:\n" } else { "" },
-            super::list_tasks::row(station, task)
-        );
+    let (tasks, all) = tasks::search(connection, &search)?;
+    if !tasks.is_empty() {
+        let _ = writeln!(words, "{}:", part("open tasks", tasks.len(), all));
+    }
+    for task in &tasks {
+        let _ = writeln!(words, "- {}", super::list_tasks::row(station, task));
     }
     let notes =
         if station.sight == Sight::Member { notes::about(connection, &id, None)? } else { Vec::new() };
-    for (index, note) in notes.iter().enumerate() {
-        let _ = writeln!(
-            words,
-            "{}- {}, {}: {}",
-            if index == 0 { "notes:\n" } else { "" },
-            note.author,
-            station.said(note.at),
-            line(&note.body, 300)
-        );
+    if !notes.is_empty() {
+        let _ = writeln!(words, "{}:", part("newest notes", notes.len(), notes::count(connection, &id)?));
+    }
+    for note in &notes {
+        let _ = writeln!(words, "- {}, {}: {}", note.author, station.said(note.at), line(&note.body, 1000));
     }
     let gone = if entity.deleted { " It was deleted, and cannot be changed." } else { "" };
     let text = format!(

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::DeskTool;
+use super::{DeskTool, line, outside};
 use crate::station::Station;
 use crate::store::{Done, Result, team};
 
@@ -27,15 +27,26 @@ pub(crate) fn tool(station: &Station) -> Arc<dyn Tool> {
 
 fn look(_: &Station, connection: &Connection, _: Input) -> Result<Done> {
     let (members, agents) = (team::members(connection)?, team::agents(connection)?);
-    let mut text = format!("{} members, {} agents.", members.len(), agents.len());
+    let mut rows = Vec::new();
     for member in &members {
         let role = serde_json::to_value(member.role)?;
         let role = role.as_str().unwrap_or_default();
-        text.push_str(&format!("\n- {} ({}): {role}. {}", member.name, member.id, member.about));
+        rows.push(format!(
+            "- {} ({}): {role}. {}",
+            line(&member.name, 80),
+            member.id,
+            line(&member.about, 200)
+        ));
     }
     for agent in &agents {
-        text.push_str(&format!("\n- {} ({}): an agent of {}", agent.name, agent.id, agent.owner));
+        rows.push(format!("- {} ({}): an agent of {}", line(&agent.name, 80), agent.id, agent.owner));
     }
+    let text = format!(
+        "{} members, {} agents.\n{}",
+        members.len(),
+        agents.len(),
+        outside("members", &rows.join("\n"))
+    );
     let agents: Vec<_> =
         agents.iter().map(|agent| json!({ "id": agent.id, "name": agent.name, "role": "agent" })).collect();
     Ok(Done { text, details: json!({ "members": members, "agents": agents }) })

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::get_thread::meant;
-use super::{DeskTool, line, text};
+use super::{DeskTool, line, outside, text};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::threads::{self, Thread};
@@ -83,7 +83,7 @@ fn addressed(connection: &Connection, input: &Input) -> Result<(Thread, String)>
         return Ok((thread, to));
     };
     let address = match to.contains('@') {
-        true => to.to_lowercase(),
+        true => mail::checked_address(to)?,
         false => {
             let contact = crate::ids::record(connection, to, Some(crate::store::entities::Kind::Contact))?;
             let contact = crate::store::entities::get(connection, &contact)?;
@@ -94,16 +94,30 @@ fn addressed(connection: &Connection, input: &Input) -> Result<(Thread, String)>
         }
     };
     if !mail::is_part(connection, &thread, &address)? {
-        return Err(DeskError::invalid(format!(
-            "{address} has no part in {}; mail about it goes to those who have",
-            thread.id
-        )));
+        let id = &thread.id;
+        return Err(DeskError::invalid(if mail::wrote_in(connection, &thread, &address)? {
+            format!(
+                "{to:?} wrote in {id}, and is not verified: nobody knows that they have a part in it. Mail about it goes to those \
+                 who have; for it to go there, a person has to make them a contact of that company first"
+            )
+        } else {
+            format!("{to:?} has no part in {id}; mail about it goes to those who have")
+        }));
     }
     Ok((thread, address))
 }
 
-fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview> {
+/// Sending needs a right of its own, and nobody is asked about what could not be done anyway.
+fn may(station: &Station, connection: &Connection, mode: Mode) -> Result<()> {
+    if mode == Mode::Send && !crate::store::team::rights(connection, &station.who)?.allow("mail.send") {
+        return Err(DeskError::invalid(format!("{} may not send mail; keep a draft instead", station.who)));
+    }
+    Ok(())
+}
+
+fn preview(station: &Station, connection: &Connection, input: Input) -> Result<Preview> {
     let (thread, to) = addressed(connection, &input)?;
+    may(station, connection, input.mode)?;
     let body = mail::checked_body(&input.body)?;
     let title = match input.mode {
         Mode::Send => format!("to {to}, in {}", thread.id),
@@ -117,22 +131,23 @@ fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) ->
     match input.mode {
         Mode::Draft => {
             let draft = mail::draft(tx, hand, &thread, &to, &input.body)?;
-            let text = format!("Kept as {} in {}; nothing was sent.", draft.id, thread.id);
+            let text = format!(
+                "Kept as {} in {}; nothing was sent.\n{}",
+                draft.id,
+                thread.id,
+                outside("to", &draft.recipient)
+            );
             Ok(Done { text, details: json!({ "drafts": [draft] }) })
         }
         Mode::Send => {
-            if !crate::store::team::rights(tx, &station.who)?.allow("mail.send") {
-                return Err(DeskError::invalid(format!(
-                    "{} may not send mail; keep a draft instead",
-                    station.who
-                )));
-            }
+            may(station, tx, input.mode)?;
             let sent = mail::send(tx, hand, &thread, &to, &input.body)?;
             let text = format!(
-                "Sent to {to} in {} ({}). It can be taken back until {}.",
+                "Sent in {} ({}). It can be taken back until {}.\n{}",
                 thread.id,
                 sent.id,
-                station.said(sent.leaves)
+                station.said(sent.leaves),
+                outside("to", &to)
             );
             let thread = threads::get(tx, &thread.id)?;
             Ok(Done { text, details: json!({ "mail": sent, "threads": [thread] }) })

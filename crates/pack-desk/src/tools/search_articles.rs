@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{DeskTool, line, more, outside};
 use crate::station::{Sight, Station};
-use crate::store::{Done, Result, articles};
+use crate::store::{Done, MOST, Result, articles, bounded};
 
 /// Its name.
 pub const NAME: &str = "search_articles";
@@ -32,7 +32,9 @@ pub(crate) fn tool(station: &Station) -> Arc<dyn Tool> {
 
 fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done> {
     let internal = station.sight == Sight::Member;
-    let found = articles::search(connection, &input.query, internal, input.limit)?;
+    let mut found = articles::search(connection, &input.query, internal, Some(MOST))?;
+    let all = found.len();
+    found.truncate(bounded(input.limit, 5) as usize);
     let rows: Vec<String> = found
         .iter()
         .enumerate()
@@ -47,7 +49,7 @@ fn look(station: &Station, connection: &Connection, input: Input) -> Result<Done
             )
         })
         .collect();
-    let mut text = more(found.len(), found.len(), "articles");
+    let mut text = more(found.len(), all, "articles");
     if !rows.is_empty() {
         text = format!("{text}\n{}", outside("articles", &rows.join("\n")));
     }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{DeskTool, line, more, outside};
+use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::entities::{self, Entity, Kind, Search};
 use crate::store::{Done, Result};
@@ -41,10 +42,21 @@ fn look(_: &Station, connection: &Connection, input: Input) -> Result<Done> {
     let company = input.company.filter(|company| !company.trim().is_empty());
     let company =
         company.map(|company| crate::ids::record(connection, &company, Some(Kind::Company))).transpose()?;
+    let status = input.status.map(|status| status.trim().to_lowercase().replace(['_', '-'], " "));
+    let status = status.filter(|status| !status.is_empty());
+    let kinds = input.kind.map_or_else(|| vec![Kind::Company, Kind::Contact], |kind| vec![kind]);
+    let mut known: Vec<&str> = kinds.iter().flat_map(|kind| kind.states()).copied().collect();
+    known.dedup();
+    if let Some(status) = status.as_deref().filter(|status| !known.contains(status)) {
+        return Err(DeskError::invalid(format!(
+            "status cannot be {status:?}; it is one of {}",
+            known.join(", ")
+        )));
+    }
     let search = Search {
         words: input.query.unwrap_or_default(),
         kind: input.kind,
-        status: input.status.map(|status| status.trim().to_lowercase()).filter(|status| !status.is_empty()),
+        status,
         company,
         limit: input.limit,
     };

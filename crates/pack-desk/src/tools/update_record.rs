@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::search_records::data;
-use super::{DeskTool, diff, rows, text};
+use super::{DeskTool, diff, outside, rows, text};
 use crate::error::DeskError;
 use crate::station::Station;
-use crate::store::entities::{self, Entity};
+use crate::store::entities::{self, Entity, Kind};
 use crate::store::{Done, Hand, Result};
 
 /// Its name.
@@ -52,7 +52,17 @@ fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview
     let id = crate::ids::record(connection, &input.record, None)?;
     let before = entities::get(connection, &id)?;
     let changes = changes(connection, &before, &input.changes)?;
-    Ok(diff(&format!("{} ({id})", before.name), &rows(&named(&before, &changes)), &rows(&changes)))
+    let reached =
+        reached(before.kind, &changes).map(|reached| format!(". {}", reached.trim())).unwrap_or_default();
+    let title = format!("{} ({id}){reached}", super::line(&before.name, 80));
+    Ok(diff(&title, &rows(&named(&before, &changes)), &rows(&changes)))
+}
+
+/// What it means that an address changes, or whose colleague somebody is: mail may go there that could not before.
+pub(crate) fn reached(kind: Kind, changes: &Map<String, Value>) -> Option<String> {
+    let opens = |name: &str| changes.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    let is_so = kind == Kind::Contact && (opens("email") || opens("company"));
+    is_so.then(|| "Mail in conversations with this company may go to this address from then on.\n".to_owned())
 }
 
 /// Changes as they would be kept.
@@ -84,7 +94,8 @@ fn change(_: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) -> Resul
     if before.version == after.version {
         return Ok(Done { text: format!("{id} is like that already; nothing changed."), details });
     }
-    Ok(Done { text: format!("Changed {id}: {}.", summary(&before, &after)), details })
+    // What was there before was written by anybody.
+    Ok(Done { text: format!("Changed {id}.\n{}", outside("changes", &summary(&before, &after))), details })
 }
 
 /// What changed, in one line.

@@ -87,7 +87,7 @@ fn changes(station: &Station, connection: &Connection, input: Input) -> Result<(
 
 fn preview(station: &Station, connection: &Connection, input: Input) -> Result<Preview> {
     let (id, change) = changes(station, connection, input)?;
-    let before = threads::get(connection, &id)?;
+    let (before, change) = (threads::get(connection, &id)?, threads::checked(&change)?);
     let mut after = before.clone();
     after.status = change.status.unwrap_or(after.status);
     after.priority = change.priority.unwrap_or(after.priority);
@@ -95,10 +95,10 @@ fn preview(station: &Station, connection: &Connection, input: Input) -> Result<P
         after.assignee = Some(assignee).filter(|who| who != "none");
     }
     after.tags.retain(|tag| !change.remove_tags.contains(tag));
-    after.tags.extend(change.add_tags.iter().map(|tag| tag.to_lowercase()));
+    after.tags.extend(change.add_tags);
     after.tags.sort();
     after.tags.dedup();
-    Ok(diff(&format!("{} ({id})", before.subject), &facts(&before), &facts(&after)))
+    Ok(diff(&format!("{} ({id})", super::line(&before.subject, 80)), &facts(&before), &facts(&after)))
 }
 
 fn facts(thread: &Thread) -> String {

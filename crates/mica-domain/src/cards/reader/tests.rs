@@ -105,6 +105,16 @@ fn an_imitated_card_is_a_card() {
             vec!["\"Two:\\n\"", "record-list companies:abc b", "\"Done.\""],
         ),
         ("[Shown: record-card, 1]\n1. (x) (id: a)", vec!["record-card a"]),
+        (
+            "[Shown: record-list, 2]\n<outside_words what=\"record\">\n1. A (id: a)\n2. B (id: b)\n</outside_words>\nDone.",
+            vec!["record-list a b", "\"Done.\""],
+        ),
+        (
+            "[Shown: record-card, 1]\n<outside_words what=\"record\">\n1. A (id: a)\n</outside_words>",
+            vec!["record-card a"],
+        ),
+        ("[Shown: record-card, 1]\n<outside_words>\n1. A (id: a)\nDone.", vec!["record-card a", "\"Done.\""]),
+        ("[Shown: record-card, 1]\n<outside_words>\n1. A (id: a)", vec!["record-card a"]),
         ("[Shown: record-list, 0]\n1. One", vec!["record-list ", "\"1. One\""]),
         (
             "[Shown: record-list, 2]\n1. A (id: a)\n```mica:record-list\n[\"b\"]\n```",
@@ -222,6 +232,8 @@ fn text() -> impl Strategy<Value = String> {
         Just("["),
         Just("[Shown: record-list, 2]\n"),
         Just("[Shown: record-card, 1]\n"),
+        Just("<outside_words what=\"record\">\n"),
+        Just("</outside_words>\n"),
         Just("[Shown: "),
         Just("1. A (id: a)\n"),
         Just("2. B (id: b)"),

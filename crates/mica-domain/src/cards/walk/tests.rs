@@ -206,7 +206,7 @@ fn values_are_counted_not_timed() {
     let ready = fixture::ready();
     for (count, left) in [(10, VALUES - 1 - 10 * 4), (VALUES, 0)] {
         let wide: Value = (0..count).map(|at| json!({ "id": at, "x": [at] })).collect();
-        let mut walk = Walk { probes: &ready.probes, left: VALUES, found: Vec::new() };
+        let mut walk = Walk { probes: &ready.probes, given: &[], left: VALUES, found: Vec::new() };
         walk.look(&wide, None, DEPTH);
         assert_eq!(walk.left, left);
     }

@@ -47,6 +47,12 @@ struct Shape {
     records: std::collections::BTreeMap<String, Map<String, Value>>,
     /// Notes that were written before: id and text.
     notes: std::collections::BTreeMap<String, String>,
+    /// Drafts that were kept before: thread and text.
+    drafts: std::collections::BTreeMap<String, String>,
+    /// What agents are told: id and prompt.
+    prompts: std::collections::BTreeMap<String, String>,
+    /// Why cases of an eval run before failed.
+    reasons: Vec<String>,
     /// Turns that a run may have.
     turns: Option<u32>,
     /// The other ends of a run.
@@ -193,6 +199,21 @@ impl Playing {
                 for (about, text) in &shape.notes {
                     notes::add(tx, &hand, about, text)?;
                 }
+                for (thread, text) in &shape.drafts {
+                    let thread = threads::get(tx, thread)?;
+                    let to = mail::recipient(tx, &thread)?;
+                    mail::draft(tx, &hand, &thread, &to, text)?;
+                }
+                for (agent, prompt) in &shape.prompts {
+                    team::set_prompt(tx, &hand, agent, prompt)?;
+                }
+                if !shape.reasons.is_empty() {
+                    let failed = |why: &String| json!({ "name": "a case", "passed": false, "why": why });
+                    let cases: Vec<Value> = shape.reasons.iter().map(failed).collect();
+                    let job =
+                        jobs::begin(tx, &hand, pack_desk::jobs::EVAL_SUITE, &json!({ "suite": "desk" }))?;
+                    jobs::end(tx, &hand, &job.id, &Ok(json!({ "cases": cases })))?;
+                }
                 // What was done before the case is no part of it.
                 tx.execute("DELETE FROM activity", [])?;
                 tx.execute("DELETE FROM article_snapshots", [])?;
@@ -227,6 +248,20 @@ impl Playing {
         let all = self.office.bundles().list().await.map_err(failed)?;
         let newest = all.iter().max_by_key(|bundle| (bundle.made, bundle.id().to_owned()));
         newest.map(|bundle| bundle.id().to_owned()).ok_or_else(|| StageError::new("nothing was proposed"))
+    }
+
+    /// What people call something.
+    fn label(&self, id: &str) -> Option<String> {
+        let label = self.office.means().store.look(|connection| {
+            Ok(match id.split_once(':').map(|(kind, _)| kind) {
+                Some("thread") => threads::get(connection, id)?.subject,
+                Some("article") => articles::get(connection, id)?.title,
+                Some("task") => pack_desk::store::tasks::get(connection, id)?.title,
+                Some("agent") => team::agent(connection, id)?.name,
+                _ => entities::get(connection, id)?.name,
+            })
+        });
+        label.ok()
     }
 
     fn person(&self) -> Result<Person, StageError> {
@@ -327,7 +362,12 @@ impl World for Playing {
                 _ => return Err(StageError::unknown("thing to say with a message", name, ["open"])),
             };
             for id in ids {
-                here.refs.add(Ref::open(kind(&id), id));
+                // As interfaces do it: with what people call it.
+                let open = Ref::open(kind(&id), id.clone());
+                here.refs.add(match self.label(&id) {
+                    Some(label) => open.called(label),
+                    None => open,
+                });
             }
         }
         Ok(here)
