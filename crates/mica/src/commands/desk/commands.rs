@@ -96,7 +96,7 @@ const COMMANDS: &[Command] = &[
     command(&["show"], "ID", "look at something", "/show company:initech", always(Needs::Thing), Do::Show),
     command(&["today"], "", "what waits for a person", "", always(Needs::Tool(tools::find_threads::NAME)), Do::Today),
     command(&["bundles"], "", "what agents proposed", "", always(Needs::Tool(tools::find_threads::NAME)), Do::Bundles),
-    command(&["bundle"], "ID", "one of them", "/bundle ID", always(Needs::Tool(tools::find_threads::NAME)), Do::Bundle),
+    command(&["bundle"], "ID", "one of them, by its id or by what it is about", "/bundle thread:1027", always(Needs::Tool(tools::find_threads::NAME)), Do::Bundle),
     command(&["approve"], "ID [ACTION…]", "do it, or only these actions, changed with NAME=VALUE behind one; or say yes to a question", "/approve ID, or /approve ID temp_1 title=\"Ring Ana\" temp_2", always(Needs::Picks), Do::Approve),
     command(&["reject"], "ID [WHY]", "do not do it; or say no to a question", "/reject ID WHY", always(Needs::Decision), Do::Reject),
     command(&["snooze"], "ID WHEN", "later", "/snooze ID tomorrow 9am", always(Needs::Decision), Do::Snooze),
@@ -152,6 +152,7 @@ async fn run(room: &mut Room, does: Do, rest: &str) -> Result<Did> {
         Do::Runs => looking::runs(room).await?,
         Do::Outbox => looking::outbox(room)?,
         Do::Waiting => {
+            // What was put off is asked again.
             room.later.clear();
             match room.questions()? {
                 nothing if nothing.is_empty() => "nothing is asked".to_owned(),

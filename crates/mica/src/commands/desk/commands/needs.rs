@@ -6,7 +6,7 @@ use pack_desk::{Desk, ids, tools};
 
 use super::super::places;
 use super::super::room::Room;
-use super::split;
+use super::{proposals, split};
 
 /// What a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ async fn rights_of(room: &Room, needs: Needs, rest: &str) -> Result<Vec<String>>
             if id.is_empty() || room.named(id)?.is_some() {
                 return Ok(Vec::new());
             }
-            let bundle = room.office.bundles().get(id).await?;
+            let bundle = proposals::named(room, id).await?;
             let mut all = Vec::new();
             for action in &bundle.actions {
                 all.extend(action.right.clone());

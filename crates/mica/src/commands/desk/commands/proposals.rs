@@ -6,8 +6,8 @@ use anyhow::{Result, anyhow, bail};
 use mica_agent::Args;
 use mica_domain::approvals::Choice;
 use mica_domain::capture::{Bundle, Picked, State, Status};
-use pack_desk::deadline;
 use pack_desk::office::Ran;
+use pack_desk::{deadline, ids};
 
 use super::super::edits;
 use super::super::room::{Did, Room};
@@ -26,7 +26,34 @@ pub async fn all(room: &Room) -> Result<String> {
 
 /// One bundle, with all that it would do.
 pub async fn one(room: &Room, id: &str) -> Result<String> {
-    Ok(told(room, &room.office.bundles().get(id).await?, true))
+    Ok(told(room, &named(room, id).await?, true))
+}
+
+/// The bundle that somebody means: by its id, by what it is about, or by a part of its id that no other has.
+///
+/// # Errors
+/// There is none, or several are meant.
+pub async fn named(room: &Room, text: &str) -> Result<Bundle> {
+    let all = room.office.bundles().list().await?;
+    if let Some(bundle) = all.iter().find(|bundle| bundle.id() == text) {
+        return Ok(bundle.clone());
+    }
+    let subject = ids::reduced(text);
+    let is_about = |bundle: &&Bundle| bundle.about.subject.as_ref().is_some_and(|about| about.id == subject);
+    let is_open = |bundle: &&Bundle| matches!(bundle.state, State::Fresh | State::Snoozed { .. });
+    let about: Vec<&Bundle> = all.iter().filter(is_about).collect();
+    let open: Vec<&Bundle> = about.iter().copied().filter(is_open).collect();
+    let part: Vec<&Bundle> = all.iter().filter(|bundle| bundle.id().contains(text)).collect();
+    // What can still be decided goes before what was.
+    let fits = [open, about, part].into_iter().find(|fits| !fits.is_empty()).unwrap_or_default();
+    match fits.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => bail!("there is no proposal, and no question, {text:?}; /bundles and /waiting list them"),
+        several => {
+            let ids: Vec<&str> = several.iter().map(|bundle| bundle.id()).collect();
+            bail!("{text:?} could be {}", ids.join(" or "))
+        }
+    }
 }
 
 /// A bundle, for people.
@@ -100,9 +127,9 @@ pub async fn approve(room: &mut Room, rest: &str) -> Result<Did> {
         }
         return room.answer_named(id, Choice::Approve { edits: changes }).await;
     }
-    let bundle = room.office.bundles().get(id).await?;
+    let bundle = named(room, id).await?;
     let picked = picked(&bundle, &edits::words(more)?)?;
-    let applied = room.office.apply(&room.who, id, &picked).await?;
+    let applied = room.office.apply(&room.who, bundle.id(), &picked).await?;
     Ok(Did::Said(told(room, &applied, false)))
 }
 
@@ -136,7 +163,8 @@ pub async fn reject(room: &mut Room, rest: &str) -> Result<Did> {
     if room.named(id)?.is_some() {
         return room.answer_named(id, Choice::Reject { reason: why.to_owned() }).await;
     }
-    let rejected = room.office.bundles().reject(id, why, &room.person()?, room.clock.now()).await?;
+    let bundle = named(room, id).await?;
+    let rejected = room.office.bundles().reject(bundle.id(), why, &room.person()?, room.clock.now()).await?;
     Ok(Did::Said(told(room, &rejected, false)))
 }
 
@@ -149,12 +177,14 @@ pub async fn snooze(room: &Room, rest: &str) -> Result<String> {
     if until <= now {
         bail!("{when:?} is over already; say for example `tomorrow 9am` or `in 3 days`");
     }
-    let snoozed = room.office.bundles().snooze(id, until, &room.person()?, now).await?;
+    let bundle = named(room, id).await?;
+    let snoozed = room.office.bundles().snooze(bundle.id(), until, &room.person()?, now).await?;
     Ok(told(room, &snoozed, false))
 }
 
 /// Says that a bundle counts although something changed since.
 pub async fn renew(room: &Room, id: &str) -> Result<String> {
-    let renewed = room.office.bundles().renew(id, &room.person()?, room.clock.now()).await?;
+    let bundle = named(room, id).await?;
+    let renewed = room.office.bundles().renew(bundle.id(), &room.person()?, room.clock.now()).await?;
     Ok(told(room, &renewed, false))
 }
