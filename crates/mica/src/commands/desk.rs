@@ -113,7 +113,7 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
     let mut from = if terminal {
         let (terminal, asides) = Terminal::open_beside(printer, Some(folder.join("history")));
         screen.beside(asides);
-        From::Keyboard(terminal)
+        From::keyboard(terminal)
     } else {
         From::pipe()
     };

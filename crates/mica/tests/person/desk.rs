@@ -4,14 +4,12 @@ use super::*;
 
 const DESK: &[&str] = &["desk", "--data", "desk"];
 
-fn sits_at_the_desk(scenario: Scenario) -> impl Future<Output = Person> {
-    async move {
-        let folder = tempfile::tempdir().unwrap();
-        let server = ScriptedServer::start(scenario).await.unwrap();
-        std::fs::create_dir(folder.path().join("project")).unwrap();
-        let (keyboard, screen, program) = begin(&folder, &server, DESK);
-        Person { keyboard, screen, seen: String::new(), program, folder, server }
-    }
+async fn sits_at_the_desk(scenario: Scenario) -> Person {
+    let folder = tempfile::tempdir().unwrap();
+    let server = ScriptedServer::start(scenario).await.unwrap();
+    std::fs::create_dir(folder.path().join("project")).unwrap();
+    let (keyboard, screen, program) = begin(&folder, &server, DESK);
+    Person { keyboard, screen, seen: String::new(), program, folder, server }
 }
 
 impl Person {
@@ -40,7 +38,13 @@ fn stalls() -> Turn {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_ends_the_run_and_not_the_desk() {
-    let scenario = Scenario::new().turn(looks()).turn(stalls()).turn(Turn::new().text("Here again."));
+    let hello = |results| When {
+        user_contains: Some("hello".into()),
+        tool_results: Some(results),
+        ..When::default()
+    };
+    let mut scenario = Scenario::new().turn(looks().when(hello(0))).turn(stalls().when(hello(1)));
+    scenario.otherwise = Some(Box::new(Turn::new().text("Here again.")));
     let mut person = sits_at_the_desk(scenario).await;
     person.sees("desk> ");
     person.types("hello\r");

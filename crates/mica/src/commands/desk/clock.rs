@@ -110,6 +110,7 @@ pub fn passing(text: &str, now: Timestamp, zone: &TimeZone) -> Result<SignedDura
                 |_| anyhow!("{text:?} is too far: the desk's clock goes ten years ahead of the true one");
             here.checked_add(span).map_err(far)?.timestamp()
         }
+        Err(_) if signed.starts_with('+') => bail!("{text:?} is no time that could pass; {example}"),
         Err(_) => deadline::parse(amount, now, zone)
             .map_err(|_| anyhow!("{text:?} is no time that could pass; {example}"))?,
     };

@@ -5,7 +5,13 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines, Stdin};
 use crate::terminal::{Input, Terminal};
 
 /// Where lines come from.
-pub enum From {
+pub struct From {
+    lines: Source,
+    /// Whether the end came while nobody waited for a line.
+    ended: bool,
+}
+
+enum Source {
     /// Somebody types.
     Keyboard(Terminal),
     /// Something else gives them.
@@ -15,19 +21,32 @@ pub enum From {
 impl From {
     /// Standard input, as it comes.
     pub fn pipe() -> Self {
-        Self::Pipe(BufReader::new(tokio::io::stdin()).lines())
+        Self { lines: Source::Pipe(BufReader::new(tokio::io::stdin()).lines()), ended: false }
+    }
+
+    /// Somebody who types.
+    pub fn keyboard(terminal: Terminal) -> Self {
+        Self { lines: Source::Keyboard(terminal), ended: false }
+    }
+
+    /// The end came: it is the next thing that is read.
+    pub fn end(&mut self) {
+        self.ended = true;
     }
 
     /// Whether somebody types.
     pub fn is_keyboard(&self) -> bool {
-        matches!(self, Self::Keyboard(_))
+        matches!(self.lines, Source::Keyboard(_))
     }
 
     /// The next line. To be waited for until it comes: a prompt is shown once.
     pub async fn next(&mut self, prompt: &str) -> Input {
-        match self {
-            Self::Keyboard(terminal) => terminal.line(prompt).await,
-            Self::Pipe(lines) => tokio::select! {
+        if self.ended {
+            return Input::End;
+        }
+        match &mut self.lines {
+            Source::Keyboard(terminal) => terminal.line(prompt).await,
+            Source::Pipe(lines) => tokio::select! {
                 line = lines.next_line() => line.ok().flatten().map_or(Input::End, Input::Line),
                 _ = tokio::signal::ctrl_c() => Input::Interrupt,
             },
@@ -36,26 +55,26 @@ impl From {
 
     /// Something runs from now on: what is typed is gathered.
     pub fn watch(&self) {
-        if let Self::Keyboard(terminal) = self {
+        if let Source::Keyboard(terminal) = &self.lines {
             terminal.watch();
         }
     }
 
     /// Nothing runs any more. What was typed but not sent is in the next line.
     pub async fn unwatch(&mut self) {
-        if let Self::Keyboard(terminal) = self {
+        if let Source::Keyboard(terminal) = &mut self.lines {
             terminal.unwatch().await;
         }
     }
 
     /// What is typed while something runs. A pipe waits with its lines.
     pub async fn typed(&mut self) -> Input {
-        match self {
-            Self::Keyboard(terminal) => tokio::select! {
+        match &mut self.lines {
+            Source::Keyboard(terminal) => tokio::select! {
                 input = terminal.typed() => input.unwrap_or(Input::End),
                 _ = tokio::signal::ctrl_c() => Input::Interrupt,
             },
-            Self::Pipe(_) => {
+            Source::Pipe(_) => {
                 let _ = tokio::signal::ctrl_c().await;
                 Input::Interrupt
             }
@@ -64,7 +83,7 @@ impl From {
 
     /// Puts something into the next line, for the person to send or to change.
     pub fn draft(&mut self, text: &str) {
-        if let Self::Keyboard(terminal) = self {
+        if let Source::Keyboard(terminal) = &mut self.lines {
             terminal.draft(text);
         }
     }

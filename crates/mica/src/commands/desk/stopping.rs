@@ -34,6 +34,8 @@ pub struct Stop {
 /// What is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
+    /// Nothing that somebody asked for: who wants to leave leaves.
+    Glance,
     /// The member's own conversation.
     Conversation,
     /// That, and the agents that work here: a command had them begin.
@@ -54,8 +56,9 @@ impl Stop {
     /// Stops.
     pub async fn stop(&self, scope: Scope) {
         self.copilot.agent().abort();
-        if scope == Scope::Agents {
-            self.office.stop().await;
+        match scope {
+            Scope::Glance | Scope::Conversation => {}
+            Scope::Agents => self.office.stop().await,
         }
     }
 
@@ -89,7 +92,9 @@ impl Stop {
             tokio::select! {
                 done = &mut running => break Ended::Done(done),
                 input = from.typed() => match input {
+                    Input::End if scope == Scope::Glance => from.end(),
                     Input::Interrupt | Input::End if stopping => break Ended::Left,
+                    Input::Interrupt if scope == Scope::Glance && !self.is_busy().await => break Ended::Left,
                     Input::Interrupt | Input::End => {
                         stopping = true;
                         self.screen.note("…", "stopping; Ctrl-C again leaves");

@@ -33,7 +33,7 @@ pub enum Asking {
 pub async fn talk(room: &mut Room, from: &mut From, asking: Asking) -> Result<Exit> {
     let stop = Stop::of(room);
     loop {
-        if let Ended::Left = stop.attend(from, Scope::Conversation, glance(room)).await {
+        if let Ended::Left = stop.attend(from, Scope::Glance, glance(room)).await {
             return Ok(Exit::Aborted);
         }
         if asking == Asking::Nobody && !room.open_questions()?.is_empty() {
