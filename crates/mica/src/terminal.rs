@@ -189,6 +189,18 @@ impl Terminal {
         }
     }
 
+    /// Takes the lines that were sent when nobody listened any more.
+    pub fn unheard(&mut self) -> Vec<String> {
+        let (lines, rest): (Vec<Input>, Vec<Input>) =
+            self.ahead.drain(..).partition(|input| matches!(input, Input::Line(_)));
+        self.ahead.extend(rest);
+        let text = |input| match input {
+            Input::Line(line) => Some(line),
+            _ => None,
+        };
+        lines.into_iter().filter_map(text).collect()
+    }
+
     /// The next line that was typed meanwhile.
     pub async fn typed(&mut self) -> Option<Input> {
         match self.told.recv().await? {

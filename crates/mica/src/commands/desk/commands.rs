@@ -124,7 +124,8 @@ pub async fn command_line(room: &mut Room, line: &str) -> Result<Did> {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
-        let near = nearest(name, COMMANDS.iter().flat_map(|command| command.names.iter().copied()));
+        let names = COMMANDS.iter().flat_map(|command| command.names.iter().copied());
+        let near = nearest(name, names.filter(|name| name.len() > 1));
         let near = near.map_or(String::new(), |near| format!("; did you mean /{near}?"));
         bail!("there is no command /{name}{near} (/help lists them)")
     };
@@ -147,7 +148,7 @@ async fn run(room: &mut Room, does: Do, rest: &str) -> Result<Did> {
         Do::Tools => placing::tools(room)?,
         Do::Inbox => looking::inbox(room, rest)?,
         Do::Tasks => looking::tasks(room, rest)?,
-        Do::Show => looking::show(room, rest)?,
+        Do::Show => looking::show(room, rest).await?,
         Do::Today => looking::today(room).await?,
         Do::Runs => looking::runs(room).await?,
         Do::Outbox => looking::outbox(room)?,

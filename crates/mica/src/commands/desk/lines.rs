@@ -1,5 +1,7 @@
 //! Where lines come from: a keyboard with an editor and a memory, or a pipe.
 
+use std::collections::VecDeque;
+
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines, Stdin};
 
 use crate::terminal::{Input, Terminal};
@@ -7,7 +9,9 @@ use crate::terminal::{Input, Terminal};
 /// Where lines come from.
 pub struct From {
     lines: Source,
-    /// Whether the end came while nobody waited for a line.
+    /// Lines that came while nobody waited for one.
+    ahead: VecDeque<String>,
+    /// Whether the end came then.
     ended: bool,
 }
 
@@ -21,12 +25,16 @@ enum Source {
 impl From {
     /// Standard input, as it comes.
     pub fn pipe() -> Self {
-        Self { lines: Source::Pipe(BufReader::new(tokio::io::stdin()).lines()), ended: false }
+        Self {
+            lines: Source::Pipe(BufReader::new(tokio::io::stdin()).lines()),
+            ahead: VecDeque::new(),
+            ended: false,
+        }
     }
 
     /// Somebody who types.
     pub fn keyboard(terminal: Terminal) -> Self {
-        Self { lines: Source::Keyboard(terminal), ended: false }
+        Self { lines: Source::Keyboard(terminal), ahead: VecDeque::new(), ended: false }
     }
 
     /// The end came: it is the next thing that is read.
@@ -41,6 +49,9 @@ impl From {
 
     /// The next line. To be waited for until it comes: a prompt is shown once.
     pub async fn next(&mut self, prompt: &str) -> Input {
+        if let Some(line) = self.ahead.pop_front() {
+            return Input::Line(line);
+        }
         if self.ended {
             return Input::End;
         }
@@ -64,7 +75,23 @@ impl From {
     pub async fn unwatch(&mut self) {
         if let Source::Keyboard(terminal) = &mut self.lines {
             terminal.unwatch().await;
+            self.ahead.extend(terminal.unheard());
         }
+    }
+
+    /// A line came while nobody waited for one.
+    pub fn came(&mut self, line: String) {
+        if !line.trim().is_empty() {
+            self.ahead.push_back(line);
+        }
+    }
+
+    /// Puts what came while nobody waited into the next line instead of taking it: whoever wrote it did not know what
+    /// it would be an answer to. Says whether there was something.
+    pub fn hold(&mut self) -> bool {
+        let held: Vec<String> = self.ahead.drain(..).collect();
+        self.draft(&held.join(" "));
+        !held.is_empty()
     }
 
     /// What is typed while something runs. A pipe waits with its lines.

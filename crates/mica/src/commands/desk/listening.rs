@@ -35,7 +35,7 @@ impl Listener for Listening {
                     Content::Text { text } => text.lines().next(),
                     Content::Image(_) => None,
                 });
-                self.0.note("  ✗", text.unwrap_or("it failed"));
+                self.0.note("  ✗", &clipped(text.unwrap_or("it failed")));
             }
             _ => {}
         }
@@ -50,4 +50,12 @@ impl Listener for Listening {
                 | EventKind::Message { .. }
         )
     }
+}
+
+/// A text that fits a row.
+fn clipped(text: &str) -> String {
+    if text.chars().count() <= WIDTH {
+        return text.to_owned();
+    }
+    text.chars().take(WIDTH).chain(['…']).collect()
 }

@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// How often what runs is told to stop: what was about to begin when it was told first begins all the same.
 const AGAIN: Duration = Duration::from_millis(100);
 
+/// What is said where lines were not taken.
+pub const HELD: &str = "what you typed meanwhile was not sent; it is in the prompt";
+
 /// What came of something that could be stopped.
 pub enum Ended<T> {
     /// It came to its end.
@@ -77,6 +80,9 @@ impl Stop {
         from.watch();
         let ended = self.listen(from, scope, running).await;
         from.unwatch().await;
+        if scope != Scope::Glance && from.hold() {
+            self.screen.note("…", HELD);
+        }
         ended
     }
 
@@ -87,8 +93,7 @@ impl Stop {
         mut running: std::pin::Pin<&mut impl Future<Output = T>>,
     ) -> Ended<T> {
         let mut stopping = false;
-        let mut typed: Vec<String> = Vec::new();
-        let ended = loop {
+        loop {
             tokio::select! {
                 done = &mut running => break Ended::Done(done),
                 input = from.typed() => match input {
@@ -100,17 +105,11 @@ impl Stop {
                         self.screen.note("…", "stopping; Ctrl-C again leaves");
                         self.stop(scope).await;
                     }
-                    Input::Line(line) => typed.push(line),
+                    Input::Line(line) => from.came(line),
                     Input::Key(_) | Input::Cleared => {}
                 },
                 () = tokio::time::sleep(AGAIN), if stopping => self.stop(scope).await,
             }
-        };
-        let typed: Vec<String> = typed.into_iter().filter(|line| !line.trim().is_empty()).collect();
-        if !typed.is_empty() {
-            self.screen.note("…", "what you typed meanwhile was not sent; it is in the prompt");
-            from.draft(&typed.join(" "));
         }
-        ended
     }
 }

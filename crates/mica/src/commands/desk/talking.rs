@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use super::lines::From;
 use super::room::{Did, Room};
-use super::stopping::{Ended, Scope, Stop};
+use super::stopping::{Ended, HELD, Scope, Stop};
 use crate::exit::Exit;
 use crate::render::question::plain;
 use crate::terminal::Input;
@@ -50,6 +50,9 @@ pub async fn talk(room: &mut Room, from: &mut From, asking: Asking) -> Result<Ex
         let question = room.question()?;
         if let Some(question) = &question {
             room.screen.painted(question);
+            if from.hold() {
+                room.screen.note("…", HELD);
+            }
         }
         let asked = question.is_some();
         let line = match line(room, from, &stop, asked).await? {

@@ -59,7 +59,7 @@ impl Following {
         let fits = |turn: &&Turn| turn.when.as_ref().is_some_and(|when| when.fits(&seen));
         let [Step::Text(text)] = self.scenario.turns.iter().find(fits)?.steps.as_slice() else { return None };
         let last = results.last().map(|result| words_of(result)).unwrap_or_default();
-        let text = text.replace("{result}", last.lines().next().unwrap_or_default());
+        let text = text.replace("{result}", &sentence(&last));
         let text = text.replace("{news}", &news(&seen.user));
         Some(text.replace("{ids}", &serde_json::to_string(&ids(&last)).unwrap_or_default()))
     }
@@ -83,12 +83,15 @@ fn failures(results: &[&ToolResult]) -> Option<String> {
     if failed.is_empty() {
         return None;
     }
-    let rows = failed.iter().map(|result| {
-        let words = words_of(result);
-        format!("- {}: {}\n", result.tool, words.lines().next().unwrap_or_default())
-    });
+    let rows = failed.iter().map(|result| format!("- {}: {}\n", result.tool, sentence(&words_of(result))));
     let all = if failed.len() == results.len() { "That was not done." } else { "Not all of that was done." };
     Some(format!("{all}\n\n{}", rows.collect::<String>()))
+}
+
+/// The first sentence of a text: what follows is for models.
+fn sentence(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.split_once(". ").map_or(line.to_owned(), |(first, _)| format!("{first}."))
 }
 
 fn words_of(result: &ToolResult) -> String {

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
 use jiff::SignedDuration;
-use pack_desk::ids;
 use pack_desk::store::{self, activity, articles, entities, jobs, mail, notes, threads};
+use pack_desk::{ids, tools};
 
 use super::super::places;
 use super::super::room::Room;
 use super::super::screen::{indented, row};
+use super::needs::{self, Needs};
 use super::proposals::told;
 
 /// Rows of a list.
@@ -72,10 +73,20 @@ pub fn tasks(room: &Room, who: &str) -> Result<String> {
 }
 
 /// One thing, with its notes.
-pub fn show(room: &Room, id: &str) -> Result<String> {
+pub async fn show(room: &Room, id: &str) -> Result<String> {
     let station = room.office.station(&room.who);
     if let "agent" | "member" = places::kind(&ids::reduced(id)) {
-        return somebody(room, id);
+        return somebody(room, id).await;
+    }
+    if places::kind(&ids::reduced(id)) == "mail" {
+        let mail = station.store.look(|connection| mail::get(connection, &ids::of_kind(id, "mail")?))?;
+        let (to, state) = (row(&mail.recipient), row(&mail.state));
+        return Ok(format!(
+            "{} ({}) to {to}: {state}\n{}",
+            row(&mail.subject),
+            mail.id,
+            indented(&mail.body, 2)
+        ));
     }
     Ok(station.store.look(|connection| {
         let id = ids::anything(connection, id)?;
@@ -144,18 +155,19 @@ pub fn show(room: &Room, id: &str) -> Result<String> {
 }
 
 /// A member or an agent, in a few lines.
-fn somebody(room: &Room, text: &str) -> Result<String> {
+async fn somebody(room: &Room, text: &str) -> Result<String> {
     let store = &room.office.means().store;
     let id = store.look(|connection| ids::actor(connection, text))?;
     if id.starts_with("agent:") {
         let agent = store.look(|connection| store::team::agent(connection, &id))?;
-        return Ok(format!(
-            "{} ({id}), of {}\n  may at most: {}\n  is told:\n{}",
-            row(&agent.name),
-            row(&agent.owner),
-            row(&agent.rights.join(", ")),
-            indented(&agent.prompt, 4)
-        ));
+        let (name, owner) = (row(&agent.name), row(&agent.owner));
+        let mut out =
+            format!("{name} ({id}), of {owner}\n  may at most: {}\n", row(&agent.rights.join(", ")));
+        // What agents are told is read and written by the same tool.
+        if needs::may(room, Needs::Tool(tools::set_agent_prompt::NAME)).await? {
+            let _ = write!(out, "  is told:\n{}", indented(&agent.prompt, 4));
+        }
+        return Ok(out);
     }
     let members = store.look(store::team::members)?;
     let Some(one) = members.into_iter().find(|member| member.id == id) else { bail!("there is no {id}") };

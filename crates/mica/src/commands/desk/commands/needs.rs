@@ -40,6 +40,15 @@ pub async fn check(room: &Room, needs: Needs, rest: &str, command: &str) -> Resu
     Ok(())
 }
 
+/// Whether the member may do something.
+///
+/// # Errors
+/// What cannot be looked up.
+pub async fn may(room: &Room, needs: Needs) -> Result<bool> {
+    let rights = room.person()?.rights;
+    Ok(rights_of(room, needs, "").await?.iter().all(|right| rights.allow(right)))
+}
+
 /// Whether somebody may set agents to work: that is what sorting mail is to an agent.
 pub fn calls_agents(rights: &Rights) -> Result<bool> {
     Ok(rights.allow(&of_tool(tools::update_thread::NAME)?))
@@ -71,7 +80,7 @@ async fn rights_of(room: &Room, needs: Needs, rest: &str) -> Result<Vec<String>>
 /// The tool that shows things of a kind.
 fn shows(kind: &str) -> &'static str {
     match kind {
-        "thread" => tools::get_thread::NAME,
+        "thread" | "mail" | "draft" => tools::get_thread::NAME,
         "article" => tools::get_article::NAME,
         "task" => tools::list_tasks::NAME,
         _ => tools::get_record::NAME,
