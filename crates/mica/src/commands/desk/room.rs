@@ -110,9 +110,10 @@ impl Room {
 
     /// What is shown before a line.
     pub fn prompt(&self) -> String {
-        let waits = match self.waiting().len() {
+        let waits = match self.open_questions().map(|open| open.len()).unwrap_or_default() {
             0 => String::new(),
-            count => format!("({count} waits: /waiting) "),
+            1 => "(1 waits: /waiting) ".to_owned(),
+            count => format!("({count} wait: /waiting) "),
         };
         let open = self.opened.first().map(|one| format!(" {}", row(&one.id))).unwrap_or_default();
         format!("{waits}{}{open}> ", self.page.as_deref().unwrap_or("desk"))
@@ -169,8 +170,7 @@ impl Room {
         };
         self.mentioned.clear();
         if !asked.is_empty() {
-            self.screen
-                .note("…", &format!("withdrawn, because you said something else: {}", asked.join(", ")));
+            self.screen.tell(&format!("… withdrawn, because you said something else: {}", asked.join(", ")));
         }
         self.turned(turned).await
     }

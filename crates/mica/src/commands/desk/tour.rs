@@ -61,7 +61,8 @@ impl Following {
         let last = results.last().map(|result| words_of(result)).unwrap_or_default();
         let text = text.replace("{result}", &sentence(&last));
         let text = text.replace("{news}", &news(&seen.user));
-        Some(text.replace("{ids}", &serde_json::to_string(&ids(&last)).unwrap_or_default()))
+        let list = |kind| serde_json::to_string(&ids(&last, kind)).unwrap_or_default();
+        Some(text.replace("{contacts}", &list("contact")).replace("{threads}", &list("thread")))
     }
 }
 
@@ -109,11 +110,14 @@ fn news(user: &str) -> String {
     inside.map(|(line, _)| line.trim().to_owned()).unwrap_or_default()
 }
 
-/// The ids of records and threads in a text, each once, in order.
-fn ids(text: &str) -> Vec<&str> {
+/// The ids of a kind in a text, each once, in order.
+fn ids<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ':' | '-');
     let words = text.split(|letter| !is_part(letter));
-    let is_id = |word: &&str| matches!(word.split_once(':'), Some(("contact" | "company" | "thread", name)) if !name.is_empty() && !name.contains(':'));
+    let is_id = |word: &&str| {
+        let name = word.split_once(':').filter(|(found, _)| *found == kind).map(|(_, name)| name);
+        name.is_some_and(|name| !name.is_empty() && !name.contains(':'))
+    };
     let mut all: Vec<&str> = Vec::new();
     for id in words.filter(is_id) {
         if !all.contains(&id) {
@@ -134,10 +138,9 @@ mod tests {
 
     #[test]
     fn what_it_fills_in_comes_from_what_happened() {
-        assert_eq!(
-            ids("1. Ana (contact:ana-silva), thread:1053; contact:ana-silva x: y"),
-            ["contact:ana-silva", "thread:1053"]
-        );
+        let text = "1. Ana (contact:ana-silva), thread:1053; contact:ana-silva x: y";
+        assert_eq!(ids(text, "contact"), ["contact:ana-silva"]);
+        assert_eq!(ids(text, "thread"), ["thread:1053"]);
         let told = "Background work has news.\n<task-notification kind=\"reindex\">\n12 articles.\n</task-notification>\nSay so.";
         assert_eq!(news(told), "12 articles.");
         assert_eq!(news("hello"), "");

@@ -1,3 +1,5 @@
+//! Answers in words.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The clock: how time is written, and who moves it.
+
 use super::*;
 
 fn store(folder: &tempfile::TempDir) -> Store {

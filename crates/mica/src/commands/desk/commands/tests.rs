@@ -1,3 +1,5 @@
+//! Commands: every one with every role, and what they show.
+
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
