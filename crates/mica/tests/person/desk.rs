@@ -119,11 +119,13 @@ async fn lines_are_edited_and_remembered() {
     person.sees("kb> ");
     person.types("/page none\r");
     person.sees("on no page");
+    person.sees("desk> ");
     person.leaves();
     person.comes_back_to_the_desk();
     person.sees("desk> ");
     person.types("\x1b[A\x1b[A\r");
     person.sees("on the page kb");
+    person.sees("kb> ");
     person.leaves();
 }
 
