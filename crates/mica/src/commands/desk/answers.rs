@@ -106,8 +106,7 @@ pub fn read(line: &str) -> Answer {
         _ => {}
     }
     if NO.contains(first) {
-        let is_none =
-            rest.first().is_some_and(|word| NOT_NO.contains(word)) || rest.iter().any(|word| *word == "yes");
+        let is_none = rest.first().is_some_and(|word| NOT_NO.contains(word)) || rest.contains(&"yes");
         return if is_none { Answer::Unclear } else { Answer::No { reason: reason(line, 1) } };
     }
     let is_yes = YES.contains(first)

@@ -19,9 +19,10 @@ pub enum Needs {
     Right(&'static str),
     /// The right of the tool that shows a thing of this kind.
     Thing,
-    /// To decide about a bundle as a whole: the rights of all that it proposes. Anybody may say no to what their own copilot
-    /// asks; whether they may say yes is looked at with the answer.
-    Decision,
+    /// To decide about a bundle as a whole: the rights of all that it proposes.
+    Bundle,
+    /// The same, or to say no to what their own copilot asks, which anybody may.
+    No,
     /// To pick some of a bundle: the rights of what is picked, which are looked at when it is done.
     Picks,
 }
@@ -61,9 +62,11 @@ async fn rights_of(room: &Room, needs: Needs, rest: &str) -> Result<Vec<String>>
         Needs::Right(right) => vec![right.to_owned()],
         Needs::Tool(tool) => vec![of_tool(tool)?],
         Needs::Thing => vec![of_tool(shows(places::kind(&ids::reduced(rest))))?],
-        Needs::Decision => {
+        Needs::No if room.named(split(rest).0)?.is_some() => Vec::new(),
+        Needs::Bundle | Needs::No => {
             let (id, _) = split(rest);
-            if id.is_empty() || room.named(id)?.is_some() {
+            // Without an id nothing is done: what is missing is told.
+            if id.is_empty() {
                 return Ok(Vec::new());
             }
             let bundle = proposals::named(room, id).await?;
