@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use rustyline::EventHandler;
+use rustyline::{EventHandler, ExternalPrinter};
 use tokio::sync::mpsc;
 
 use crate::render::text::TextPrinter;
@@ -33,6 +33,17 @@ pub enum Input {
     Key(String),
     /// The line is empty now, as [`Terminal::put_aside`] asked: every line from here on is an answer.
     Cleared,
+}
+
+/// Says something above the line that is being edited.
+pub struct Asides(Box<dyn ExternalPrinter + Send>);
+
+impl Asides {
+    /// Prints whole lines. The one that is edited is shown again below them.
+    pub fn print(&mut self, text: String) {
+        // A terminal that is gone hears nothing.
+        let _ = self.0.print(text);
+    }
 }
 
 /// What the keyboard's thread should do next.
@@ -79,12 +90,33 @@ impl Terminal {
     /// Takes the keyboard. Lines can be edited and are remembered in `history`; what is typed while something runs is
     /// shown by `printer`.
     pub fn open(printer: Arc<TextPrinter>, history: Option<PathBuf>) -> Self {
+        Self::taken(printer, history, None)
+    }
+
+    /// The same, for who has something to say while a line is edited.
+    pub fn open_beside(printer: Arc<TextPrinter>, history: Option<PathBuf>) -> (Self, Option<Asides>) {
+        let (sender, asides) = sync_channel(1);
+        let terminal = Self::taken(printer, history, Some(sender));
+        (terminal, asides.recv().ok().flatten())
+    }
+
+    fn taken(
+        printer: Arc<TextPrinter>,
+        history: Option<PathBuf>,
+        asides: Option<SyncSender<Option<Asides>>>,
+    ) -> Self {
         let (tasks, work) = sync_channel(4);
         let (sender, told) = mpsc::channel(AHEAD);
         let watching = Arc::new(AtomicBool::new(false));
         let asking = Arc::new(AtomicU64::new(NO_QUESTION));
         let flags = Flags { watching: Arc::clone(&watching), asking: Arc::clone(&asking) };
-        std::thread::spawn(move || keyboard(&work, &sender, &flags, &printer, history));
+        std::thread::spawn(move || {
+            let mut editor = Editor::new(history);
+            if let Some(asides) = asides {
+                let _ = asides.send(editor.as_mut().and_then(Editor::asides));
+            }
+            keyboard(&work, &sender, &flags, &printer, editor);
+        });
         Self {
             tasks,
             told,
@@ -157,6 +189,18 @@ impl Terminal {
         }
     }
 
+    /// Takes the lines that were sent when nobody listened any more.
+    pub fn unheard(&mut self) -> Vec<String> {
+        let (lines, rest): (Vec<Input>, Vec<Input>) =
+            self.ahead.drain(..).partition(|input| matches!(input, Input::Line(_)));
+        self.ahead.extend(rest);
+        let text = |input| match input {
+            Input::Line(line) => Some(line),
+            _ => None,
+        };
+        lines.into_iter().filter_map(text).collect()
+    }
+
     /// The next line that was typed meanwhile.
     pub async fn typed(&mut self) -> Option<Input> {
         match self.told.recv().await? {
@@ -181,9 +225,8 @@ fn keyboard(
     told: &mpsc::Sender<Told>,
     flags: &Flags,
     printer: &TextPrinter,
-    history: Option<PathBuf>,
+    mut editor: Option<Editor>,
 ) {
-    let mut editor = Editor::new(history);
     while let Ok(task) = work.recv() {
         let answer = match task {
             Task::Edit { prompt, initial, keys } => match &mut editor {
@@ -258,6 +301,10 @@ impl Editor {
             let _ = editor.load_history(history);
         }
         Some(Self { editor, history, keys: Vec::new(), pressed: Pressed::default() })
+    }
+
+    fn asides(&mut self) -> Option<Asides> {
+        self.editor.create_external_printer().ok().map(|printer| Asides(Box::new(printer)))
     }
 
     fn bind(&mut self, keys: Vec<String>) {

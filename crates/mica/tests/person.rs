@@ -14,6 +14,8 @@ mod asking;
 mod checks;
 #[path = "person/delegates.rs"]
 mod delegates;
+#[path = "person/desk.rs"]
+mod desk;
 #[path = "person/extending.rs"]
 mod extending;
 #[path = "person/inquiries.rs"]

@@ -5,6 +5,7 @@
 
 mod answers;
 mod opening;
+mod stopping;
 mod triggers;
 mod work;
 

@@ -1,57 +1,73 @@
 //! `mica desk`: the help desk in the terminal. Lines are said to the copilot, commands begin with a slash.
 
+mod answers;
+mod asked;
+mod cards;
+mod clock;
 mod commands;
+mod edits;
+mod flags;
+mod lines;
 mod listening;
+mod once;
+mod places;
 mod room;
+mod screen;
+mod stopping;
+mod talking;
 mod tour;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use jiff::tz::TimeZone;
-use mica_agent::Outcome;
 use mica_policy::budget::Limits;
 use pack_desk::office::{Means, Office};
-use pack_desk::{Desk, Store, store};
-use tokio::io::{AsyncBufReadExt, BufReader};
+use pack_desk::{Store, store};
 
 use crate::cli::RunFlags;
 use crate::cli::desk::DeskFlags;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::reach::{self, Reach};
+use crate::render::text::{Audience, TextPrinter};
 use crate::surroundings::Surroundings;
+use crate::terminal::Terminal;
+use clock::Clock;
+use commands::needs::{self, Needs};
+use lines::From;
 use listening::Listening;
-use room::{Clock, Did, Room};
+use room::Room;
+use screen::Screen;
+use talking::Asking;
 
 /// Works at the desk: once, or with a person until they leave.
 ///
 /// # Errors
 /// Data that cannot be used, a member or page that is not there, a model that cannot be asked.
-#[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
 pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings) -> Result<Exit> {
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let colour = terminal && surroundings.variable("NO_COLOR").is_none();
+    let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Reader);
+    let screen = Arc::new(Screen::new(Arc::clone(&printer), colour));
+    if let Some(problem) = flags::problem(flags, run) {
+        screen.complain(&format!("mica: {problem}"));
+        return Ok(Exit::Usage);
+    }
     let folder = flags
         .data
         .as_ref()
         .map_or_else(|| surroundings.data.join("desk"), |data| surroundings.folder.join(data));
     std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let store = Store::open(folder.join("desk.db"))?;
-    let clock = Clock::open(&store)?;
+    let clock = Clock::open(&store).await?;
     let filled = store::seed::fill(&store, clock.now())?;
     let zone = TimeZone::get(&flags.zone)
         .with_context(|| format!("--zone {}: there is no such zone", flags.zone))?;
     let member = store.look(|connection| pack_desk::ids::member(connection, &flags.member))?;
-    if let Some(page) = &flags.page
-        && !Desk::PAGES.contains(&page.as_str())
-    {
-        bail!("there is no page {page:?}; the pages are: {}", Desk::PAGES.join(", "));
-    }
+    let page = flags.page.as_deref().map(places::page).transpose()?;
     let (provider, model, settings, limits, script) = answering(flags, run, surroundings)?;
-    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let colour = terminal && surroundings.variable("NO_COLOR").is_none();
-    let listening = Arc::new(Listening::new(colour));
     let means = Means {
         store,
         now: clock.shared(),
@@ -61,31 +77,47 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
         settings,
         limits,
         folder: folder.join("sessions"),
-        listeners: vec![listening],
+        listeners: vec![Arc::new(Listening(Arc::clone(&screen)))],
         around: None,
     };
     let office = Office::new(means)?;
-    let mut room = Room::enter(office, clock, member, &flags.conversation, colour).await?;
-    room.page.clone_from(&flags.page);
-    for id in &flags.open {
-        room.open(id)?;
+    let mut room = Room::enter(office, clock, member, &flags.conversation, Arc::clone(&screen)).await?;
+    if let Some(page) = page {
+        commands::placing::page(&mut room, page)?;
     }
-    if !flags.say.is_empty() {
+    for id in &flags.open {
+        needs::check(&room, Needs::Thing, id, "open").await?;
+        commands::placing::open(&mut room, id)?;
+    }
+    let asking = if run.yes { Asking::Nobody } else { Asking::Person };
+    if flags.is_once() {
         if script.is_some() {
-            eprintln!("desk: no model is asked, a script answers; `mica doctor` says how to configure one");
+            screen.complain(
+                "desk: no model is asked, a script answers; `mica doctor` says how to configure one",
+            );
         }
-        return once(&mut room, &flags.say, run.yes).await;
+        return Box::pin(once::once(&mut room, flags, asking)).await;
     }
     if filled {
-        println!("A fresh desk, with customers who were made up: {}", folder.display());
+        screen.tell(&format!("A fresh desk, with customers who were made up: {}", folder.display()));
     }
-    println!("desk  {} at {}  (/help, /quit)", room.who, room.said_now());
+    screen.tell(&format!("desk  {} at {}  (/help, /quit)", room.who, room.said_now()));
     if let Some(script) = script {
-        println!("{script}");
+        screen.tell(script);
+    }
+    if room.page.is_some() || !room.opened.is_empty() {
+        screen.tell(&commands::placing::place(&room));
     }
     // While somebody is there, so are the agents: times come, work ends, threads are gone on with.
     let work = room.office.begin().await?;
-    let left = talk(&mut room, terminal).await;
+    let mut from = if terminal {
+        let (terminal, asides) = Terminal::open_beside(printer, Some(folder.join("history")));
+        screen.beside(asides);
+        From::keyboard(terminal)
+    } else {
+        From::pipe()
+    };
+    let left = Box::pin(talking::talk(&mut room, &mut from, asking)).await;
     work.end().await;
     left
 }
@@ -115,103 +147,4 @@ fn answering(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings) -> 
     let settings = mica_agent::Settings { max_output: values.max_output, effort, cache_key: None };
     let limits = crate::work::limits(&values);
     Ok((provider, Arc::clone(&choice.model), settings, limits, None))
-}
-
-/// How often it is looked whether background work has ended.
-const LOOK: Duration = Duration::from_millis(250);
-/// How often it is looked whether something happened while nobody types.
-const GLANCE: Duration = Duration::from_secs(1);
-/// How often at most before leaving.
-const PATIENCE: u32 = 40;
-
-/// Says or does some things, and leaves.
-#[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
-async fn once(room: &mut Room, lines: &[String], yes: bool) -> Result<Exit> {
-    let mut exit = Exit::Done;
-    for line in lines {
-        match room.take(line).await {
-            Ok(Did::Said(text)) => println!("{}", text.trim_end()),
-            Ok(Did::Ran(mut outcome)) => {
-                while yes && matches!(outcome, Outcome::Suspended { .. }) {
-                    outcome = room.approve_all().await?;
-                }
-                if let Outcome::Suspended { .. } = &outcome {
-                    eprintln!("{}", room.questions()?);
-                    eprintln!(
-                        "desk: it waits for an answer; `mica desk` asks again, and --yes says yes to everything"
-                    );
-                }
-                if let Outcome::Failed { error } = &outcome {
-                    eprintln!("desk: {}", crate::interactive::for_person(error));
-                }
-                exit = Exit::from(&outcome);
-            }
-            Ok(Did::Quit) => break,
-            Err(error) => {
-                eprintln!("desk: {error:#}");
-                return Ok(Exit::Error);
-            }
-        }
-        room.settle().await?;
-    }
-    // What was begun in the background is waited for a little: the next start would go on with it.
-    for _ in 0..PATIENCE {
-        if !room.office.is_watching().await? {
-            break;
-        }
-        tokio::time::sleep(LOOK).await;
-        room.settle().await?;
-    }
-    Ok(exit)
-}
-
-/// Talks with a person until they leave. Works from a pipe as well.
-#[allow(clippy::print_stdout, reason = "a program speaks")]
-async fn talk(room: &mut Room, terminal: bool) -> Result<Exit> {
-    let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    loop {
-        room.settle().await?;
-        let asked = !room.waiting().is_empty();
-        if asked {
-            println!("{}", room.question()?);
-        }
-        if terminal || asked {
-            print!("{}", if asked { "answer> ".to_owned() } else { room.prompt() });
-            std::io::stdout().flush()?;
-        }
-        let line = loop {
-            tokio::select! {
-                line = lines.next_line() => break line?,
-                _ = tokio::signal::ctrl_c() => return Ok(Exit::Aborted),
-                () = tokio::time::sleep(GLANCE), if terminal => {
-                    if room.settle().await? {
-                        print!("{}", room.prompt());
-                        std::io::stdout().flush()?;
-                    }
-                }
-            }
-        };
-        let Some(line) = line else {
-            if asked {
-                println!("\nleft waiting; it is asked again next time");
-            }
-            return Ok(Exit::Done);
-        };
-        let line = line.trim();
-        if line.is_empty() {
-            continue;
-        }
-        if !terminal {
-            println!("> {line}");
-        }
-        let did =
-            if asked && !line.starts_with('/') { room.answer(line).await } else { room.take(line).await };
-        match did {
-            Ok(Did::Said(text)) => println!("{}", text.trim_end()),
-            Ok(Did::Ran(outcome)) => room.tell(&outcome),
-            Ok(Did::Quit) => return Ok(Exit::Done),
-            // A mistake of a person, or of the moment: they are told, and go on.
-            Err(error) => println!("✗ {error:#}"),
-        }
-    }
 }

@@ -1,47 +1,33 @@
 //! Tells what the copilot does while it does it: one row for each call.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use mica_agent::{Event, EventKind, Listener};
 use mica_ai::message::ResultStatus;
 use mica_ai::{Content, Message};
 
-use crate::render::question::plain;
+use super::screen::Screen;
 use crate::render::text::brief;
 
-/// Prints calls, and how they failed.
-pub struct Listening {
-    colour: bool,
-    /// How many runs tell something at the moment that somebody sees.
-    calls: AtomicUsize,
-}
+/// Columns of the arguments of a call.
+const WIDTH: usize = 90;
 
-impl Listening {
-    /// To standard output, with colours or without.
-    pub fn new(colour: bool) -> Self {
-        Self { colour, calls: AtomicUsize::new(0) }
-    }
-
-    #[allow(clippy::print_stdout, reason = "a program speaks")]
-    fn row(&self, row: &str) {
-        if self.colour {
-            println!("\x1b[2m{row}\x1b[0m");
-        } else {
-            println!("{row}");
-        }
-    }
-}
+/// Tells calls, and how they failed.
+pub struct Listening(pub Arc<Screen>);
 
 #[async_trait]
 impl Listener for Listening {
     async fn event(&self, event: Event) {
         match event.kind {
             EventKind::CallStart { tool, arguments, .. } => {
-                self.calls.fetch_add(1, Ordering::Relaxed);
-                self.row(&format!("· {} {}", plain(&tool), brief(&arguments, 90)));
+                self.0.note("·", format!("{tool} {}", brief(&arguments, WIDTH)).trim_end());
             }
-            EventKind::CallProgress { news, .. } => self.row(&format!("  {}", plain(news.trim()))),
+            EventKind::CallProgress { news, .. } => self.0.note(" ", news.trim()),
+            EventKind::Retry(retry) => {
+                self.0
+                    .note("…", &format!("{} (attempt {} of {})", retry.error, retry.attempt, retry.attempts));
+            }
             EventKind::Message { message: Message::ToolResult(result) }
                 if result.status != ResultStatus::Ok =>
             {
@@ -49,7 +35,7 @@ impl Listener for Listening {
                     Content::Text { text } => text.lines().next(),
                     Content::Image(_) => None,
                 });
-                self.row(&format!("  ✗ {}", plain(text.unwrap_or("it failed"))));
+                self.0.note("  ✗", &clipped(text.unwrap_or("it failed")));
             }
             _ => {}
         }
@@ -58,7 +44,18 @@ impl Listener for Listening {
     fn hears(&self, kind: &EventKind) -> bool {
         matches!(
             kind,
-            EventKind::CallStart { .. } | EventKind::CallProgress { .. } | EventKind::Message { .. }
+            EventKind::CallStart { .. }
+                | EventKind::CallProgress { .. }
+                | EventKind::Retry(_)
+                | EventKind::Message { .. }
         )
     }
+}
+
+/// A text that fits a row.
+fn clipped(text: &str) -> String {
+    if text.chars().count() <= WIDTH {
+        return text.to_owned();
+    }
+    text.chars().take(WIDTH).chain(['…']).collect()
 }

@@ -1,0 +1,221 @@
+//! What the copilot asks a member, and what they answer.
+//!
+//! Promise: a question that was put off is not asked again until somebody wants to see it, and waits all the same.
+
+use anyhow::{Result, anyhow, bail};
+use mica_agent::{Args, Ask};
+use mica_ai::id::CallId;
+use mica_domain::approvals::{ApprovalCard, Choice};
+use pack_desk::Desk;
+use serde_json::{Value, json};
+
+use super::answers::{self, Answer};
+use super::room::{Did, Room, Spoke};
+use crate::render::question::{Length, Paint, question};
+
+impl Room {
+    /// What people are asked.
+    pub fn waiting(&self) -> Vec<Ask> {
+        self.copilot.waiting()
+    }
+
+    /// What is asked and nobody decided about, with how it is kept.
+    ///
+    /// # Errors
+    /// Questions that cannot be read.
+    pub fn open_questions(&self) -> Result<Vec<(Ask, Option<ApprovalCard>)>> {
+        let asks = self.waiting();
+        let open = self.copilot.approvals().standing(&asks)?.open;
+        let cards = self.copilot.approvals().cards()?;
+        let card = |call: &CallId| cards.iter().rev().find(|card| card.call == *call).cloned();
+        let asks = asks.into_iter().filter(|ask| open.contains(&ask.call.id));
+        let with_card = |ask: Ask| {
+            let card = card(&ask.call.id);
+            (ask, card)
+        };
+        Ok(asks.map(with_card).collect())
+    }
+
+    /// What is asked now: what is open and was not put off.
+    fn asking(&self) -> Result<Vec<(Ask, Option<ApprovalCard>)>> {
+        let mut open = self.open_questions()?;
+        open.retain(|(ask, _)| !self.later.contains(&ask.call.id));
+        Ok(open)
+    }
+
+    /// What is asked first, of what is not decided and was not put off.
+    ///
+    /// # Errors
+    /// Questions that cannot be read.
+    pub fn question(&self) -> Result<Option<String>> {
+        let open = self.asking()?;
+        let paint = if self.screen.colour() { Paint::Colours } else { Paint::Plain };
+        let Some((ask, card)) = open.first() else { return Ok(None) };
+        let more = open.len() - 1;
+        let more = if more > 0 { format!("\n  ({more} more after this)") } else { String::new() };
+        let edits = card.as_ref().map(amendable).unwrap_or_default();
+        let edits = if edits.is_empty() {
+            String::new()
+        } else {
+            format!(", [e]dit NAME=VALUE ({})", edits.join(", "))
+        };
+        let asked = self.asked(ask, card.as_ref(), paint);
+        Ok(Some(format!("? {asked}\n  [y]es, [n]o and why{edits}, [l]ater{more}")))
+    }
+
+    /// Everything that is asked, each with its name.
+    ///
+    /// # Errors
+    /// Questions that cannot be read.
+    pub fn questions(&self) -> Result<String> {
+        let all = self.open_questions()?;
+        let one = |(ask, card): &(Ask, Option<ApprovalCard>)| {
+            format!(
+                "{}\n  its name: {}",
+                self.asked(ask, card.as_ref(), Paint::Plain),
+                name(ask, card.as_ref())
+            )
+        };
+        Ok(all.iter().map(one).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The same as data.
+    ///
+    /// # Errors
+    /// Questions that cannot be read.
+    pub fn questions_as_data(&self) -> Result<Vec<Value>> {
+        let one = |(ask, card): (Ask, Option<ApprovalCard>)| {
+            let may = self.missing(&ask).is_none();
+            json!({ "name": name(&ask, card.as_ref()), "call": ask.call, "reason": ask.reason, "card": card, "may": may })
+        };
+        Ok(self.open_questions()?.into_iter().map(one).collect())
+    }
+
+    /// A question, who may say yes, and until when.
+    fn asked(&self, ask: &Ask, card: Option<&ApprovalCard>, paint: Paint) -> String {
+        let asked = question(ask, Length::Whole, paint);
+        let mut asked =
+            asked.trim_end_matches("[y]es, [n]o, or say what to do instead:").trim_end().to_owned();
+        let station = self.office.station(&self.who);
+        if let Some(until) = card.and_then(|card| card.expires) {
+            asked.push_str(&format!("\n  an answer counts until {}", station.said(until)));
+        }
+        if let Some(right) = self.missing(ask) {
+            asked.push_str(&format!("\n  {} may only say no: {right} is missing", self.who));
+        }
+        asked
+    }
+
+    /// The right that is missing for a yes.
+    fn missing(&self, ask: &Ask) -> Option<String> {
+        let needs = Desk::acts().into_iter().find(|act| act.tool == ask.call.name)?.needs?;
+        self.person().is_ok_and(|person| !person.rights.allow(&needs)).then_some(needs)
+    }
+
+    /// Takes an answer to what is asked first.
+    ///
+    /// # Errors
+    /// In words, when it is none, or when they may not give it.
+    pub async fn answer(&mut self, line: &str) -> Result<Did> {
+        let open = self.asking()?;
+        let Some((ask, _)) = open.first() else { bail!("nothing is asked") };
+        let choice = match answers::read(line) {
+            Answer::Yes => Choice::Approve { edits: Args::new() },
+            Answer::No { reason } => Choice::Reject { reason: reason.unwrap_or_else(|| "no".to_owned()) },
+            Answer::Edit(changes) => Choice::Approve { edits: answers::changes(&changes, &ask.arguments)? },
+            Answer::Later => {
+                self.later.insert(ask.call.id.clone());
+                return Ok(Did::Said(
+                    "left waiting; /waiting asks it again, and so does the next start. Saying something else to the copilot withdraws it."
+                        .to_owned(),
+                ));
+            }
+            Answer::Unclear => bail!(answers::UNCLEAR),
+        };
+        self.decide(vec![(ask.call.id.clone(), choice)]).await
+    }
+
+    /// The question that somebody names: by its name, its call, or the beginning of either where that is one.
+    ///
+    /// # Errors
+    /// Questions that cannot be read, and a name that several have.
+    pub fn named(&self, text: &str) -> Result<Option<Ask>> {
+        let open = self.open_questions()?;
+        let names = |ask: &Ask, card: &Option<ApprovalCard>| {
+            let card = card.as_ref().map(|card| card.id.clone());
+            [Some(ask.call.id.as_str().to_owned()), card]
+        };
+        let fits = |is: &dyn Fn(&str) -> bool| -> Vec<Ask> {
+            let one = |(ask, card): &&(Ask, Option<ApprovalCard>)| {
+                names(ask, card).iter().flatten().any(|name| is(name))
+            };
+            open.iter().filter(one).map(|(ask, _)| ask.clone()).collect()
+        };
+        let mut found = fits(&|name| name == text);
+        if found.is_empty() && !text.is_empty() {
+            found = fits(&|name| name.starts_with(text));
+        }
+        match found.len() {
+            0 | 1 => Ok(found.pop()),
+            _ => bail!("{text:?} could be several questions: /waiting has their names"),
+        }
+    }
+
+    /// Answers a question by its name.
+    ///
+    /// # Errors
+    /// In words.
+    pub async fn answer_named(&mut self, text: &str, choice: Choice) -> Result<Did> {
+        let ask = self.named(text)?.ok_or_else(|| self.unknown(text))?;
+        self.decide(vec![(ask.call.id, choice)]).await
+    }
+
+    fn unknown(&self, text: &str) -> anyhow::Error {
+        let all: Vec<String> = self
+            .open_questions()
+            .unwrap_or_default()
+            .iter()
+            .map(|(ask, card)| name(ask, card.as_ref()))
+            .collect();
+        if all.is_empty() {
+            anyhow!("there is no question {text:?}: nothing is asked in this conversation")
+        } else {
+            anyhow!("there is no question {text:?}; asked is: {}", all.join(", "))
+        }
+    }
+
+    async fn decide(&mut self, choices: Vec<(CallId, Choice)>) -> Result<Did> {
+        let answered = self.copilot.decide(choices, &self.person()?).await?;
+        match answered.turned {
+            Some(turned) => Ok(Did::Ran(self.turned(turned).await?)),
+            None if answered.decided.late.is_empty() => {
+                let left = answered.decided.open.len();
+                Ok(Did::Said(format!("noted; {left} more to answer before it goes on")))
+            }
+            None => Ok(Did::Said("somebody answered that before, or its time was over".to_owned())),
+        }
+    }
+
+    /// Says yes to everything that is asked.
+    ///
+    /// # Errors
+    /// In words: when they may not.
+    pub async fn approve_all(&mut self) -> Result<Spoke> {
+        let open = self.open_questions()?.into_iter();
+        let yes = open.map(|(ask, _)| (ask.call.id, Choice::Approve { edits: Args::new() })).collect();
+        match self.decide(yes).await? {
+            Did::Ran(spoke) => Ok(spoke),
+            Did::Said(_) | Did::Quit => bail!("not everything that is asked could be answered"),
+        }
+    }
+}
+
+/// What a question is called: the name that it is kept under.
+fn name(ask: &Ask, card: Option<&ApprovalCard>) -> String {
+    card.map_or_else(|| ask.call.id.as_str().to_owned(), |card| card.id.clone())
+}
+
+/// What may be changed before a yes.
+fn amendable(card: &ApprovalCard) -> Vec<String> {
+    card.fields.iter().filter(|field| field.amendable).map(|field| field.name.clone()).collect()
+}

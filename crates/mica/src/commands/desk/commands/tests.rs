@@ -1,0 +1,234 @@
+//! Commands: every one with every role, and what they show.
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use mica_domain::Records as _;
+use mica_policy::budget::Limits;
+use pack_desk::office::{Means, Office};
+use pack_desk::store::{Hand, activity, mail, seed, threads};
+use pack_desk::{Desk, Store};
+
+use super::super::clock::Clock;
+use super::super::screen::Screen;
+use super::super::{places, tour};
+use super::*;
+use crate::render::text::{Audience, TextPrinter};
+
+/// A desk of its own, with a bundle about a thread, and mail that can be taken back.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    async fn new() -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        let mut maya = place.room("member:maya").await;
+        command_line(&mut maya, "inbound contact:ana-silva | Printer is down | It stopped.").await.unwrap();
+        let hand = Hand { who: "member:maya".to_owned(), at: maya.clock.now(), key: None };
+        let store = maya.office.means().store.clone();
+        let sent = store.write(move |tx| {
+            let thread = threads::get(tx, "thread:1053")?;
+            let to = mail::recipient(tx, &thread)?;
+            mail::send(tx, &hand, &thread, &to, "Hello")
+        });
+        sent.await.unwrap();
+        place
+    }
+
+    async fn room(&self, who: &str) -> Room {
+        let store = Store::open(self.folder.path().join("desk.db")).unwrap();
+        let clock = Clock::open(&store).await.unwrap();
+        seed::fill(&store, clock.now()).unwrap();
+        let (provider, model) = tour::model().unwrap();
+        let means = Means {
+            store,
+            now: clock.shared(),
+            zone: TimeZone::get("Europe/Berlin").unwrap(),
+            provider,
+            model,
+            settings: mica_agent::Settings::default(),
+            limits: Limits::default(),
+            folder: self.folder.path().join("sessions"),
+            listeners: Vec::new(),
+            around: None,
+        };
+        let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), false, Audience::Reader);
+        let screen = Arc::new(Screen::new(printer, false));
+        screen.keep();
+        let office = Office::new(means).unwrap();
+        Room::enter(office, clock, who.to_owned(), "main", screen).await.unwrap()
+    }
+}
+
+/// All that a command could have changed.
+async fn standing(room: &Room) -> String {
+    let store = &room.office.means().store;
+    let seen = store
+        .look(|connection| {
+            Ok((activity::newest(connection, None, Some(50))?, mail::outbox(connection, None)?))
+        })
+        .unwrap();
+    let bundles = room.office.bundles().list().await.unwrap();
+    let runs = room.office.runs().await.unwrap().len();
+    format!("{seen:?} {bundles:?} {runs} {:?}", store.get("clock", "offset").await.unwrap())
+}
+
+const BUNDLE: &str = "fire/new-mail/message:1061-1";
+
+/// Every command as it is typed, and who may: an admin, an agent, a viewer.
+const TYPED: &[(&str, &str)] = &[
+    ("/page inbox", "admin agent viewer"),
+    ("/open thread:1053", "admin agent viewer"),
+    ("/close", "admin agent viewer"),
+    ("/mention company:initech", "admin agent viewer"),
+    ("/tools", "admin agent viewer"),
+    ("/inbox", "admin agent viewer"),
+    ("/tasks", "admin agent viewer"),
+    ("/show thread:1053", "admin agent viewer"),
+    ("/today", "admin agent viewer"),
+    ("/bundles", "admin agent viewer"),
+    ("/bundle fire/new-mail/message:1061-1", "admin agent viewer"),
+    ("/snooze fire/new-mail/message:1061-1 tomorrow 9am", "admin agent"),
+    ("/renew fire/new-mail/message:1061-1", "admin agent"),
+    ("/approve fire/new-mail/message:1061-1", "admin agent"),
+    ("/reject fire/new-mail/message:1061-1 no", "admin agent"),
+    ("/waiting", "admin agent viewer"),
+    ("/inbound contact:ana-silva | Again | Hello.", "admin agent"),
+    ("/note thread:1053 just words", "admin agent viewer"),
+    ("/assign thread:1053 jonas", "admin agent"),
+    ("/assign thread:1053 triage", "admin agent"),
+    ("/tell triage Hello", "admin agent"),
+    ("/sweep", "admin agent"),
+    ("/runs", "admin agent viewer"),
+    ("/outbox", "admin agent viewer"),
+    ("/unsend mail:001", "admin agent"),
+    ("/undo", "admin agent viewer"),
+    ("/undo 0001", "admin agent"),
+    ("/clock", "admin agent viewer"),
+    ("/clock +1h", "admin"),
+    ("/help", "admin agent viewer"),
+    ("/quit", "admin agent viewer"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_command_wants_the_right_that_it_needs() {
+    for command in COMMANDS {
+        let name = command.names[0];
+        let typed = |(line, _): &(&str, &str)| line[1..].split(' ').next() == Some(name);
+        assert!(TYPED.iter().any(typed), "/{name} is not tried");
+    }
+    for (who, role) in [("member:maya", "admin"), ("member:jonas", "agent"), ("member:tomas", "viewer")] {
+        let place = Place::new().await;
+        let mut room = place.room(who).await;
+        for (line, may) in TYPED {
+            let before = standing(&room).await;
+            let did = command_line(&mut room, &line[1..]).await;
+            let problem = did.as_ref().err().map(|error| format!("{error:#}")).unwrap_or_default();
+            let refused = problem.contains(" may not ");
+            assert_eq!(refused, !may.contains(role), "{role} {line}: {problem}");
+            if refused {
+                assert_eq!(standing(&room).await, before, "{role} {line}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_said_anything_about_is_refused() {
+    let place = Place::new().await;
+    let room = place.room("member:maya").await;
+    let refused = needs::check(&room, Needs::Tool("no_such_tool"), "", "try").await.unwrap_err();
+    assert_eq!(refused.to_string(), "nobody may do that: it is not said what no_such_tool needs");
+    for command in COMMANDS {
+        for needs in [command.needs.0, command.needs.1] {
+            if let Needs::Tool(tool) = needs {
+                let act = Desk::acts().into_iter().find(|act| act.tool == tool);
+                assert!(act.is_some_and(|act| act.needs.is_some()), "/{}: {tool}", command.names[0]);
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_of_who_may_not_set_agents_to_work_calls_none() {
+    let place = Place::new().await;
+    let mut tomas = place.room("member:tomas").await;
+    let runs = tomas.office.runs().await.unwrap().len();
+    let Did::Said(said) = command_line(&mut tomas, "note thread:1053 @Triage look").await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(
+        said,
+        "noted on thread:1053\nno agent was called: member:tomas may write notes, and not set agents to work\n"
+    );
+    assert_eq!(tomas.office.runs().await.unwrap().len(), runs);
+    let mut jonas = place.room("member:jonas").await;
+    let Did::Said(said) = command_line(&mut jonas, "note thread:1053 @Triage look").await.unwrap() else {
+        panic!()
+    };
+    assert!(said.contains("agent:triage looked at thread:1053"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_are_those_of_the_page_and_of_the_member() {
+    let place = Place::new().await;
+    let names = |text: &str| -> Vec<String> {
+        let words = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+        words.map(str::to_owned).collect()
+    };
+    let mut tomas = place.room("member:tomas").await;
+    // Nothing was said yet, and the page was just changed.
+    tomas.page = Some(places::page("inbox").unwrap().to_owned());
+    assert_eq!(
+        names(&placing::tools(&tomas).unwrap()),
+        [
+            "add_note",
+            "find_threads",
+            "get_record",
+            "get_thread",
+            "list_members",
+            "list_tasks",
+            "plan_create",
+            "plan_update_step",
+            "search_articles",
+            "search_records",
+            "set_variable",
+            "suggest_replies"
+        ]
+    );
+    let mut maya = place.room("member:maya").await;
+    maya.page = Some("agents".to_owned());
+    let all = names(&placing::tools(&maya).unwrap());
+    assert!(
+        all.contains(&"set_agent_prompt".to_owned()) && !all.contains(&"create_task".to_owned()),
+        "{all:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_stay_as_they_were_typed() {
+    let place = Place::new().await;
+    let mut maya = place.room("member:maya").await;
+    let line = format!("approve {BUNDLE} temp_1 title=\"Ring Ana_Silva  back\"");
+    command_line(&mut maya, &line).await.unwrap();
+    let bundle = maya.office.bundles().get(BUNDLE).await.unwrap();
+    assert_eq!(bundle.actions[0].arguments()["title"], "Ring Ana_Silva  back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stored_text_moves_no_cursor_and_fakes_no_row() {
+    let place = Place::new().await;
+    let mut maya = place.room("member:maya").await;
+    let mail = "inbound evil\x1b[2J@example.test | Hi\x1b]0;x\x07 there | one\\ntwo\x1b[31m";
+    let _ = command_line(&mut maya, mail).await;
+    let note = "note company:initech first\x1b[2J";
+    command_line(&mut maya, note).await.unwrap();
+    for line in
+        ["inbox", "runs", "today", "bundles", "show company:initech", "show thread:1062", "outbox", "tasks"]
+    {
+        let Ok(Did::Said(said)) = command_line(&mut maya, line).await else { continue };
+        assert!(!said.contains(['\x1b', '\x07']), "{line}: {said:?}");
+        assert!(!said.contains("\\u{a}"), "{line}: {said:?}");
+    }
+}

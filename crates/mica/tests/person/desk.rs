@@ -1,0 +1,172 @@
+//! The help desk as a person sees it.
+
+use super::*;
+
+const DESK: &[&str] = &["desk", "--data", "desk"];
+
+async fn sits_at_the_desk(scenario: Scenario) -> Person {
+    let folder = tempfile::tempdir().unwrap();
+    let server = ScriptedServer::start(scenario).await.unwrap();
+    std::fs::create_dir(folder.path().join("project")).unwrap();
+    let (keyboard, screen, program) = begin(&folder, &server, DESK);
+    Person { keyboard, screen, seen: String::new(), program, folder, server }
+}
+
+impl Person {
+    fn comes_back_to_the_desk(&mut self) {
+        (self.keyboard, self.screen, self.program) = begin(&self.folder, &self.server, DESK);
+        self.seen.clear();
+    }
+
+    fn left_with(&mut self, code: i32) {
+        assert_eq!(self.program.wait().unwrap().code(), Some(code));
+    }
+}
+
+fn looks() -> Turn {
+    Turn::new().call("search_records", json!({ "query": "Ana" }))
+}
+
+fn changes() -> Turn {
+    Turn::new()
+        .call("update_record", json!({ "record": "company:initech", "changes": { "status": "active" } }))
+}
+
+fn stalls() -> Turn {
+    Turn::new().text("half").fault(Fault::Stall { at: At::BeforeFinish })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_ends_the_run_and_not_the_desk() {
+    let hello = |results| When {
+        user_contains: Some("hello".into()),
+        tool_results: Some(results),
+        ..When::default()
+    };
+    let mut scenario = Scenario::new().turn(looks().when(hello(0))).turn(stalls().when(hello(1)));
+    scenario.otherwise = Some(Box::new(Turn::new().text("Here again.")));
+    let mut person = sits_at_the_desk(scenario).await;
+    person.sees("desk> ");
+    person.types("hello\r");
+    person.sees("· search_records query=Ana");
+    person.types("\x03");
+    person.sees("stopping; Ctrl-C again leaves");
+    person.sees("… stopped");
+    person.sees("desk> ");
+    person.types("and now?\r");
+    person.sees("Here again.");
+    person.sees("desk> ");
+    person.types("\x03");
+    person.left_with(130);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_that_a_command_set_to_work_are_stopped_with_it() {
+    let mut scenario = Scenario::new().turn(looks());
+    scenario.otherwise = Some(Box::new(stalls()));
+    let mut person = sits_at_the_desk(scenario).await;
+    person.sees("desk> ");
+    person.types("/tell triage Hello\r");
+    person.sees("· search_records query=Ana");
+    person.types("\x03");
+    person.sees("stopping; Ctrl-C again leaves");
+    person.sees("agent:triage (aborted)");
+    person.sees("desk> ");
+    person.types("\x03");
+    person.left_with(130);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_can_be_left_put_off_and_answered_in_words() {
+    let scenario = Scenario::new().turn(changes()).turn(Turn::new().text("It is active."));
+    let mut person = sits_at_the_desk(scenario).await;
+    person.sees("desk> ");
+    person.types("Mark Initech\r");
+    person.sees("answer> ");
+    // Leaving decides nothing.
+    person.types("\x03");
+    person.left_with(130);
+    person.comes_back_to_the_desk();
+    person.sees("? update_record Initech");
+    person.sees("answer> ");
+    person.types("hm, what is that\r");
+    person.sees("neither a clear yes nor a clear no");
+    person.sees("? update_record Initech");
+    person.sees("answer> ");
+    person.types("l\r");
+    person.sees("left waiting");
+    let after = person.sees("(1 waits: /waiting) desk> ");
+    assert!(!after.contains("? update_record"), "{after:?}");
+    person.types("/show company:initech\r");
+    person.sees("status: at risk");
+    person.sees("desk> ");
+    person.types("/waiting\r");
+    person.sees("? update_record Initech");
+    person.sees("answer> ");
+    person.types("yes, please\r");
+    person.sees("It is active.");
+    person.sees("desk> ");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_are_edited_and_remembered() {
+    let mut person = sits_at_the_desk(Scenario::new()).await;
+    person.sees("desk> ");
+    // Typed with a mistake, which is put right in the middle of the line.
+    person.types("/pge kb\x1b[D\x1b[D\x1b[D\x1b[D\x1b[Da\r");
+    person.sees("on the page kb");
+    person.sees("kb> ");
+    person.types("/page none\r");
+    person.sees("on no page");
+    person.sees("desk> ");
+    person.leaves();
+    person.comes_back_to_the_desk();
+    person.sees("desk> ");
+    person.types("\x1b[A\x1b[A\r");
+    person.sees("on the page kb");
+    person.sees("kb> ");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn offered_answers_are_shown_and_picked_by_number() {
+    let offers = Turn::new()
+        .text("Which Ana?")
+        .call("suggest_replies", json!({ "replies": ["Ana Silva of Acme", "Ana\u{1b}[2J Reyes"] }));
+    let mut person =
+        sits_at_the_desk(Scenario::new().turn(offers).turn(Turn::new().text("Her, then."))).await;
+    person.sees("desk> ");
+    person.types("Find Ana\r");
+    let shown = person.sees("(a number says it)");
+    assert!(
+        shown.contains("  1  Ana Silva of Acme") && shown.contains("  2  Ana\\u{1b}[2J Reyes"),
+        "{shown:?}"
+    );
+    person.sees("desk> ");
+    person.types("2\r");
+    person.sees("Her, then.");
+    person.sees("desk> ");
+    let sent = person.server.captured()[1].json["messages"].to_string();
+    assert!(sent.contains("Reyes") && !sent.contains("\"content\":\"2\""), "{sent}");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_is_there_again() {
+    let scenario = Scenario::new().turn(Turn::new().text("Seen."));
+    let mut person = sits_at_the_desk(scenario).await;
+    person.sees("desk> ");
+    person.types("/page inbox\r");
+    person.sees("inbox> ");
+    person.types("/open thread:1053\r");
+    person.sees("inbox thread:1053> ");
+    person.types("look\r");
+    person.sees("Seen.");
+    person.sees("inbox thread:1053> ");
+    person.leaves();
+    person.comes_back_to_the_desk();
+    person.sees("on the page inbox, open: thread:1053 Second printer for the cold store");
+    person.sees("inbox thread:1053> ");
+    person.leaves();
+}
