@@ -223,6 +223,7 @@ impl Hooks for Rules {
             Record::TurnOpen => "open".to_owned(),
             Record::Message(message) => support::said(message),
             Record::Asked(asks) => format!("asked {}", asks.len()),
+            Record::Answered(answers) => format!("answered {}", answers.len()),
         });
         Ok(())
     }
@@ -273,6 +274,7 @@ async fn a_question_is_on_record_before_anybody_is_asked() {
             "open",
             "assistant:  [a] tool_use",
             "asked 1",
+            "answered 1",
             "result a ok: did it",
             "open",
             "assistant: Done. []"

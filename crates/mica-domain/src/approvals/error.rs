@@ -29,6 +29,22 @@ pub enum ApprovalError {
         /// What is wrong, all of it.
         problems: Vec<String>,
     },
+    /// What it rests on has changed since they were shown it. The question is asked again, with what it would do now.
+    #[error("not done: what {tool} rests on has changed since it was shown ({}); look at it again", changes.join("; "))]
+    Changed {
+        /// The tool.
+        tool: String,
+        /// What has changed, for people.
+        changes: Vec<String>,
+    },
+    /// Who approved something could not be found out, so it is not carried out.
+    #[error("not done: it could not be found out whether {name} may still approve it: {problem}")]
+    People {
+        /// Who.
+        name: String,
+        /// What the product said.
+        problem: String,
+    },
     /// What is kept beside the session could not be read or written.
     #[error("the questions of the session could not be kept: {problem}")]
     Side {

@@ -115,6 +115,20 @@ impl Closing {
             tracing::error!(problem, "what the domain remembers could not be kept");
         }
         self.lives.end(ending).await;
+        self.close(outcome, words).await;
+    }
+
+    /// A run that waited is over, because a person said something else. What it had taken is let go already, and what the
+    /// next one needs is taken.
+    pub(super) async fn gives_way(&self) {
+        let (outcome, words) = (Outcome::Aborted, self.run().words.clone());
+        if let Err(problem) = self.domain.run_ended(&outcome).await {
+            tracing::error!(problem, "what the domain remembers could not be kept");
+        }
+        self.close(&outcome, words).await;
+    }
+
+    async fn close(&self, outcome: &Outcome, words: Option<(MessageId, String)>) {
         let text = match words {
             None => String::new(),
             Some((message, said)) => {

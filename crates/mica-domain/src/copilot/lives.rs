@@ -106,6 +106,11 @@ impl Lives {
         self.keep(&Change::Began { id, name: name.to_owned(), taken }).await
     }
 
+    /// Whether something is taken for a run.
+    pub(super) fn is_begun(&self) -> bool {
+        self.known.is_empty() || self.all().values().any(|life| life.ending.is_none())
+    }
+
     /// A run has ended: all that is open is ended and released.
     pub(super) async fn end(&self, ending: Ending) {
         let all = self.all().clone();

@@ -29,7 +29,8 @@ pub struct ShownAnswer {
 }
 
 impl Copilot {
-    /// What people are asked at the moment.
+    /// What people are asked at the moment, as it was looked at last: when it was asked, shown, or opened again. Whoever
+    /// shows it later asks for [`questions`](Copilot::questions).
     pub fn waiting(&self) -> Vec<Ask> {
         self.inner.asked.waiting().map(|waiting| waiting.asks).unwrap_or_default()
     }

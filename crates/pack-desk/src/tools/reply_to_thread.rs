@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use mica_agent::{Args, Preview, Tool};
-use mica_domain::{Act, Minted, Minting};
+use mica_domain::{Act, Base, Minted, Minting};
 use rusqlite::{Connection, Transaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::get_thread::meant;
-use super::{DeskTool, line, text};
+use super::{DeskTool, line, standing, text};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::threads::{self, Thread};
@@ -64,6 +64,14 @@ pub(crate) fn act() -> Act {
         .amending("body")
         .amending("to")
         .amending("mode")
+}
+
+/// The same at a station.
+pub(crate) fn act_at(station: &Station) -> Act {
+    standing::resting(act(), station, |_, connection, input: Input| {
+        let (thread, to) = addressed(connection, &input)?;
+        standing::thread(connection, Base::of("the address it goes to", to), &thread.id)
+    })
 }
 
 /// Sending asks, a draft does not.
@@ -121,10 +129,10 @@ fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) ->
             Ok(Done { text, details: json!({ "drafts": [draft] }) })
         }
         Mode::Send => {
-            if !crate::store::team::rights(tx, &station.who)?.allow("mail.send") {
+            if !crate::store::team::rights(tx, &hand.who)?.allow("mail.send") {
                 return Err(DeskError::invalid(format!(
                     "{} may not send mail; keep a draft instead",
-                    station.who
+                    hand.who
                 )));
             }
             let sent = mail::send(tx, hand, &thread, &to, &input.body)?;
