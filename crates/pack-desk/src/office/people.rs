@@ -20,3 +20,6 @@ impl People for Team {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
