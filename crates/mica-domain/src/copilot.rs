@@ -120,7 +120,16 @@ impl Copilot {
             None => Arc::new(Loose::default()),
         };
         switching::restore(&mut setup, &*side, &mut notices).map_err(kept)?;
+        let told = notices.len();
         let domain = remembering(setup.domain, keeper.as_ref(), &mut notices);
+        let name = domain.domain().name().to_owned();
+        let forgot = keeper.as_ref().is_some_and(|keeper| keeper.remembered(&name).is_none());
+        // What the domain remembered may mean nothing any more; where the conversation was is known all the same.
+        if (forgot || notices.len() > told)
+            && let Some(page) = running::last_page(&*side).map_err(kept)?
+        {
+            domain.message(&Surroundings::on(page));
+        }
         let domain = Arc::new(domain.within(setup.profile, setup.rights));
         let waiting = keeper.as_ref().and_then(Keeper::waiting);
         let lives = Arc::new(Lives::open(&domain.capabilities(), Arc::clone(&side)).map_err(kept)?);

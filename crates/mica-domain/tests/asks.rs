@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use mica_agent::hooks::Record;
 use mica_agent::tool::{Access, Approval};
 use mica_agent::{
     Args, Ask, Decision, Effect, Event, EventKind, Hooks, Listener, Outcome, Preview, Tool, ToolCx,
@@ -19,8 +20,8 @@ use mica_ai::{Dialect, Model};
 use mica_domain::approvals::{ApprovalError, CardState, Choice, Deed, People, Person, approver, trail};
 use mica_domain::records::{InMemory, Kept, RecordError, Records};
 use mica_domain::{
-    Act, Base, Capability, Copilot, CopilotError, Domain, Page, Rights, Said, Section, Setup, Static,
-    Surroundings,
+    Act, Base, Capability, Copilot, CopilotError, Domain, Org, OrgView, Page, Rights, Said, Section, Setup,
+    Static, Surroundings,
 };
 use mica_session::Session;
 use mica_testkit::{Scenario, ScriptedModel, Turn};
@@ -143,6 +144,11 @@ impl Domain for Ledger {
 
     fn statics(&self) -> Vec<Section<Static>> {
         vec![Section::<Static>::fixed("identity", "You keep a ledger.")]
+    }
+
+    fn org(&self, _: &OrgView<'_>) -> Vec<Section<Org>> {
+        let section = || Section::<Org>::new("team", "The ledger is kept by a team.");
+        (self.version > 2).then(section).into_iter().collect()
     }
 }
 
@@ -549,6 +555,42 @@ async fn what_was_said_before_takes_no_question_from_anybody() {
     assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
 }
 
+/// Does not write what is said, when it is told not to.
+#[derive(Default)]
+struct Full(AtomicBool);
+
+#[async_trait]
+impl Hooks for Full {
+    async fn record(&self, record: Record<'_>) -> Result<(), String> {
+        match record {
+            Record::Message(_) if self.0.load(Ordering::SeqCst) => Err("the disk is full".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_written_was_not_said_and_the_question_stays() {
+    let mut world = World::new();
+    let full = Arc::new(Full::default());
+    let scenario = Scenario::new().turn(Turn::new().call("set", paid())).otherwise(Turn::new().text("Done."));
+    let mut setup = world.setup(scenario);
+    setup.hooks = vec![Arc::clone(&full) as _];
+    let copilot = world.open(setup).await;
+    copilot.say(says("Do it.")).await.unwrap();
+    world.desk.path = copilot.path();
+    let asked = copilot.waiting().remove(0);
+    full.0.store(true, Ordering::SeqCst);
+    let turned = copilot.say(says("Never mind.")).await.unwrap();
+    assert!(matches!(turned.outcome, Outcome::Failed { .. }), "{:?}", turned.outcome);
+    assert_eq!(copilot.waiting(), [asked.clone()]);
+    drop(copilot);
+    let copilot = world.again().await;
+    assert_eq!(copilot.waiting(), [asked.clone()], "also for the next process");
+    copilot.decide([(&asked, yes())], &person("maya")).await.unwrap();
+    assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
+}
+
 /// Keeps why the window changed.
 #[derive(Default)]
 struct Windows(Mutex<Vec<String>>);
@@ -571,8 +613,9 @@ async fn what_requests_begin_with_after_a_restart_is_told_with_its_reason() {
         (0, None),
         (0, None),
         (1, Some("tools that are described otherwise: set")),
-        (2, Some("new tools: more; tools that are described otherwise: set; the prompt says something else")),
+        (2, Some("new tools: more; tools that are described otherwise: set")),
         (2, None),
+        (3, Some("tools that are described otherwise: set; the prompt says something else")),
         (
             1,
             Some(

@@ -59,13 +59,9 @@ impl Asked {
         Ok(())
     }
 
-    /// People are still asked: what was said instead could not be kept, so it was not said. Answers whether that is so.
-    pub(super) fn put_back(&self, waiting: &Waiting) -> bool {
-        let is_kept = self.keeper.as_ref().is_none_or(|keeper| keeper.waiting().is_some());
-        if is_kept {
-            *lock(&self.waiting) = Some(waiting.clone());
-        }
-        is_kept
+    /// People are still asked: what was said instead could not be kept, so it was not said.
+    pub(super) fn put_back(&self, waiting: &Waiting) {
+        *lock(&self.waiting) = Some(waiting.clone());
     }
 }
 

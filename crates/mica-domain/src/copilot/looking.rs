@@ -85,6 +85,11 @@ impl Copilot {
         self.inner.closing.bundle()
     }
 
+    /// Where the user is, also in a session that was opened again: what goes on goes on there.
+    pub fn page(&self) -> Option<String> {
+        self.inner.domain.snapshot().page
+    }
+
     /// What keeps the window.
     pub fn window(&self) -> &Arc<WindowKeeper> {
         &self.inner.window

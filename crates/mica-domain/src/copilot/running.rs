@@ -11,6 +11,7 @@ use serde_json::json;
 use super::{CopilotError, Inner};
 use crate::lifecycle::Ending;
 use crate::runners::{Origin, Said, Turned};
+use crate::side::Side;
 use crate::state::{State, Surroundings};
 
 impl Inner {
@@ -31,6 +32,7 @@ impl Inner {
         };
         let before = self.domain.snapshot();
         self.places(&said);
+        let taken = self.lives.taken();
         // Nothing is over before what is said can begin: until then it can fail, and what was asked is still asked.
         if let Err(error) = self.begins(&said, &user, waiting.is_some()).await {
             self.goes_back(before, waiting.is_some()).await;
@@ -40,7 +42,7 @@ impl Inner {
             // The run that waited is over, where it was. Its calls are settled with the message that is said, and its questions
             // with them.
             self.domain.put_back(before);
-            self.closing.gives_way().await;
+            self.closing.gives_way(&taken).await;
             self.places(&said);
         }
         self.closing.begins();
@@ -48,9 +50,10 @@ impl Inner {
         let turned = self.ran(async move { agent.prompt(user).await }).await?;
         if let (Some(waiting), Outcome::Failed { error: RunError::Record { .. } }) =
             (&waiting, &turned.outcome)
-            && self.asked.put_back(waiting)
+            && self.agent.with(|cx| !cx.open_calls().is_empty()).await.unwrap_or(false)
         {
             // Not a word of it is on record, so it was not said, and people are still asked.
+            self.asked.put_back(waiting);
             self.register.asked_still(&waiting.asks).await?;
         }
         Ok(turned)
@@ -66,18 +69,19 @@ impl Inner {
         }
     }
 
-    /// Takes what a run needs, before it begins. What a run that waits had taken is let go first: it may be the same.
+    /// Takes what a run needs, before it begins. What a run that waits has taken is let go first when it is the same.
     async fn begins(&self, said: &Said, user: &User, waits: bool) -> Result<(), CopilotError> {
         self.enter().await?;
-        if waits {
+        let state = self.domain.snapshot();
+        if waits && self.lives.is_taken(&state) {
             self.lives.end(Ending::Aborted).await;
         }
-        self.lives.begin(&self.domain.snapshot()).await?;
+        let taken = self.lives.begin(&state).await?;
         if said.origin != Origin::Person {
             let origin = json!({ "message": user.id, "origin": said.origin });
             let kept = self.side.append("said", origin).await;
             if let Err(problem) = kept {
-                self.lives.end(Ending::Aborted).await;
+                self.lives.end_those(&taken, Ending::Aborted).await;
                 return Err(CopilotError::Kept { problem });
             }
         }
@@ -90,7 +94,10 @@ impl Inner {
         if let Err(error) = self.enter().await {
             tracing::error!(%error, "the page that a conversation was on could not be entered again");
         }
-        if waits && let Err(error) = self.lives.begin(&self.domain.snapshot()).await {
+        if waits
+            && !self.lives.is_begun()
+            && let Err(error) = self.lives.begin(&self.domain.snapshot()).await
+        {
             // It is tried again when the run that waits goes on.
             tracing::warn!(%error, "what a run that waits had taken could not be taken again");
         }
@@ -153,7 +160,7 @@ impl Inner {
         let entered = self.agent.with(|cx| self.epoch.enter(cx)).await.map_err(|_| CopilotError::Busy)??;
         if let Some(reason) = entered {
             let page = self.domain.snapshot().page;
-            let kept = self.side.append("page", json!({ "page": page, "reason": reason })).await;
+            let kept = self.side.append(PAGE, json!({ "page": page, "reason": reason })).await;
             kept.map_err(|problem| CopilotError::Kept { problem })?;
             self.keep_prefix(&reason).await?;
         }
@@ -174,6 +181,15 @@ impl Inner {
         }
         self.agent.with(|cx| cx.messages.clone()).await.map_err(|_| CopilotError::Busy)
     }
+}
+
+/// Whose changes these are, beside the session.
+const PAGE: &str = "page";
+
+/// The page that a conversation was on last.
+pub(super) fn last_page(side: &dyn Side) -> Result<Option<String>, String> {
+    let last = side.all(PAGE)?.pop();
+    Ok(last.and_then(|change| change.get("page")?.as_str().map(str::to_owned)))
 }
 
 /// The id of a message that has a name of its own: it is in the conversation once.

@@ -76,14 +76,14 @@ const CASES: &[Case] = &[
         page: "records",
         args: r#"{ record = "company:initech", changes = { status = "lost" } }"#,
         meanwhile: paused,
-        changed: &["company:initech: version 1 → version 2", "status of company:initech: active → paused"],
+        changed: &["company:initech: version 1 → version 2", "status of company:initech: at risk → paused"],
     },
     Case {
         tool: "bulk_update_records",
         page: "records",
         args: r#"{ records = ["company:initech", "company:stark-bikes"], changes = { status = "lost" } }"#,
         meanwhile: paused,
-        changed: &["company:initech: version 1 → version 2", "status of company:initech: active → paused"],
+        changed: &["company:initech: version 1 → version 2", "status of company:initech: at risk → paused"],
     },
     Case {
         tool: "create_record",
@@ -216,5 +216,5 @@ async fn what_somebody_approved_is_refused_when_they_lost_the_right_before_it_wa
     let entries = trail(&store).await.unwrap();
     assert_eq!(entries[0].trace.by, WHO);
     let company = store.look(|connection| entities::get(connection, "company:initech")).unwrap();
-    assert_eq!(company.get("status"), Some("active"));
+    assert_eq!(company.get("status"), Some("at risk"));
 }
