@@ -219,10 +219,9 @@ async fn looked(ask: Ask, prepared: &Prepared, hooks: &dyn Hooks, cut: &Cancella
     ask.based_on(base).showing(preview)
 }
 
-/// What stands otherwise than it did.
+/// What stands otherwise than it did. Of what nobody looked at before nothing can be said.
 fn since(was: Option<&Base>, now: Option<&Base>) -> Vec<String> {
-    let nothing = Base::default();
-    was.unwrap_or(&nothing).changes(now.unwrap_or(&nothing))
+    was.map(|was| was.changes(now.unwrap_or(&Base::default()))).unwrap_or_default()
 }
 
 /// What the answer would rest on. Whoever breaks or dawdles over it leaves that open, which is not the same as anything else.

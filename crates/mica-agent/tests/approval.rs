@@ -358,7 +358,9 @@ async fn promise_6_a_yes_counts_for_what_was_shown_only() {
     assert_eq!(rig.ran(), Vec::<String>::new(), "nothing of the batch is run");
     assert_eq!(rig.told(), ["run_start", "turn_start 1", "asked a", "turn_end 1", "run_end suspended a"]);
     // A yes that does not say what for is no yes either; a no needs not say.
-    let bare = |decision| mica_agent::Decisions(vec![Answer { call: "a".into(), shown: None, decision }]);
+    let bare = |decision| {
+        mica_agent::Decisions(vec![Answer { call: "a".into(), shown: None, base: None, decision }])
+    };
     assert_eq!(ended(&rig.agent.resume(bare(Decision::Allow)).await.unwrap()), "suspended a");
     assert_eq!(ended(&rig.resume([("a", Decision::Allow)]).await), "completed");
     assert_eq!(rig.said().await[2..4], ["result a ok: pay Bob", "result b ok: pay Bob"]);

@@ -6,6 +6,7 @@
 
 mod acting;
 mod amend;
+mod asking;
 mod card;
 mod digest;
 mod error;

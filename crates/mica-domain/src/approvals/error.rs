@@ -30,7 +30,10 @@ pub enum ApprovalError {
         problems: Vec<String>,
     },
     /// What it rests on has changed since they were shown it. The question is asked again, with what it would do now.
-    #[error("not done: what {tool} rests on has changed since it was shown ({}); look at it again", changes.join("; "))]
+    #[error(
+        "not done: what {tool} rests on has changed since it was shown{}. Look at it again",
+        listed(changes)
+    )]
     Changed {
         /// The tool.
         tool: String,
@@ -54,4 +57,9 @@ pub enum ApprovalError {
     /// The store failed.
     #[error(transparent)]
     Records(#[from] RecordError),
+}
+
+/// What has changed, as the end of a sentence.
+fn listed(changes: &[String]) -> String {
+    if changes.is_empty() { String::new() } else { format!(" ({})", changes.join("; ")) }
 }
