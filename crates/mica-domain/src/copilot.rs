@@ -266,13 +266,14 @@ impl Copilot {
             feed,
             running,
         };
-        inner.keep_prefix(begins.as_deref().unwrap_or("the session began")).await?;
+        // Boxed, like what follows: whoever opens a session need not have room for it all on their stack.
+        Box::pin(inner.keep_prefix(begins.as_deref().unwrap_or("the session began"))).await?;
         let copilot = Self { inner: Arc::new(inner) };
         let asks = copilot.waiting();
         if !asks.is_empty() {
             // It is shown again: with what was decided meanwhile, and with things as they stand now.
-            copilot.inner.register.catch_up(&asks).await?;
-            copilot.questions().await?;
+            Box::pin(copilot.inner.register.catch_up(&asks)).await?;
+            Box::pin(copilot.questions()).await?;
         }
         Ok(copilot)
     }

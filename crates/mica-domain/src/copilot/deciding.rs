@@ -54,7 +54,7 @@ impl Copilot {
         }
         let said: Vec<(About, Choice)> =
             said.into_iter().map(|(about, choice)| (about.into(), choice)).collect();
-        let asks = self.questions().await?;
+        let asks = Box::pin(self.questions()).await?;
         for (about, choice) in &said {
             if matches!(choice, Choice::Approve { .. }) {
                 self.stands(about, &before, &asks)?;
@@ -92,7 +92,7 @@ impl Copilot {
     }
 
     async fn taken(&self, decided: Decided) -> Result<Answered, CopilotError> {
-        let decided = self.inner.register.honoured(decided).await?;
+        let decided = Box::pin(self.inner.register.honoured(decided)).await?;
         let Some(decisions) = decided.decisions.clone() else {
             return Ok(Answered { decided, turned: None });
         };

@@ -199,7 +199,7 @@ impl Conversation for Copilot {
     }
 
     async fn waiting(&self) -> Vec<Ask> {
-        match self.questions().await {
+        match Box::pin(self.questions()).await {
             Ok(asks) => asks,
             Err(error) => {
                 tracing::warn!(%error, "what people are asked could not be looked at again");

@@ -55,12 +55,12 @@ struct Case {
     changed: &'static [&'static str],
 }
 
-fn fields(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
+fn fields(value: &serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
     value.as_object().unwrap().clone()
 }
 
 fn paused(tx: &Transaction<'_>, hand: &Hand) -> Result<()> {
-    entities::update(tx, hand, "company:initech", &fields(json!({ "status": "paused" }))).map(drop)
+    entities::update(tx, hand, "company:initech", &fields(&json!({ "status": "paused" }))).map(drop)
 }
 
 fn written(tx: &Transaction<'_>, hand: &Hand) -> Result<()> {
@@ -87,7 +87,7 @@ const CASES: &[Case] = &[
         page: "records",
         args: r#"{ kind = "company", name = "Nakatomi" }"#,
         meanwhile: |tx, hand| {
-            entities::create(tx, hand, entities::Kind::Company, &fields(json!({ "name": "Nakatomi" })))
+            entities::create(tx, hand, entities::Kind::Company, &fields(&json!({ "name": "Nakatomi" })))
                 .map(drop)
         },
         changed: &["records like it: nothing → company:nakatomi"],
