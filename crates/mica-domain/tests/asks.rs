@@ -583,10 +583,10 @@ async fn what_could_not_be_written_was_not_said_and_the_question_stays() {
     full.0.store(true, Ordering::SeqCst);
     let turned = copilot.say(says("Never mind.")).await.unwrap();
     assert!(matches!(turned.outcome, Outcome::Failed { .. }), "{:?}", turned.outcome);
-    assert_eq!(copilot.waiting(), [asked.clone()]);
+    assert_eq!(copilot.waiting(), std::slice::from_ref(&asked));
     drop(copilot);
     let copilot = world.again().await;
-    assert_eq!(copilot.waiting(), [asked.clone()], "also for the next process");
+    assert_eq!(copilot.waiting(), std::slice::from_ref(&asked), "also for the next process");
     copilot.decide([(&asked, yes())], &person("maya")).await.unwrap();
     assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
 }
