@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use mica_ai::id::CallId;
 
+use crate::base::Base;
 use crate::proposal::Proposal;
 use crate::shown::Shown;
 
@@ -61,6 +62,12 @@ pub struct Ask {
     /// What may be remembered of a yes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proposals: Vec<Proposal>,
+    /// What it rests on: how that stood when the preview was made. A yes counts for as long as it stands so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
+    /// What has changed since it was asked or shown before, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
 }
 
 /// What a call would do, for the person who is asked about it. Nothing is promised: what it is about may change before
@@ -97,7 +104,16 @@ impl Ask {
     /// A question about a call that would run with these arguments.
     pub fn new(call: ToolCall, arguments: Value, reason: String, rule: Option<String>) -> Self {
         let shown = Shown::of(&call.name, &arguments);
-        Self { call, arguments, shown, reason, rule, preview: None, proposals: Vec::new() }
+        let (preview, proposals, base, changed) = (None, Vec::new(), None, Vec::new());
+        Self { call, arguments, shown, reason, rule, preview, proposals, base, changed }
+    }
+
+    /// The same question, with what it rests on.
+    #[must_use]
+    pub fn based_on(mut self, base: Option<Base>) -> Self {
+        self.shown = Shown::based(&self.call.name, &self.arguments, base.as_ref());
+        self.base = base;
+        self
     }
 
     /// The same question, with what may be remembered of a yes.
@@ -222,6 +238,9 @@ pub struct Answer {
     /// What was shown to whoever decided. A yes without it counts for nothing; a no needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
+    /// What it rested on, so that it can be said what has changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
     /// What was decided.
     #[serde(flatten)]
     pub decision: Decision,
@@ -230,7 +249,7 @@ pub struct Answer {
 impl Answer {
     /// The answer to a question.
     pub fn to(ask: &Ask, decision: Decision) -> Self {
-        Self { call: ask.call.id.clone(), shown: Some(ask.shown.clone()), decision }
+        Self { call: ask.call.id.clone(), shown: Some(ask.shown.clone()), base: ask.base.clone(), decision }
     }
 
     /// Whether it counts for a call as it would run now: a yes is for what was shown only.

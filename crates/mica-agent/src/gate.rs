@@ -6,11 +6,12 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::{Answer, Ask, Decision, Decisions, Preview, Verdict};
+use crate::base::Base;
 use crate::batch::{Item, Prepared};
 use crate::call::{INTERRUPTED, not_run};
-use crate::context::Context;
+use crate::context::{Context, ToolSet};
 use crate::guard;
-use crate::hooks::{Gated, Hooks};
+use crate::hooks::{Gated, Hooks, Point};
 use crate::meant::Meant;
 use crate::proposal::Proposal;
 use crate::shown::Shown;
@@ -19,6 +20,7 @@ use crate::waits::Patience;
 
 /// Why a question is asked again.
 const OUTDATED: &str = "it was allowed for other arguments than it would run with now";
+const CHANGED: &str = "what it rests on has changed since it was shown";
 
 /// A batch after the gate.
 pub(crate) struct Passed {
@@ -60,17 +62,21 @@ impl Passed {
             .into_iter()
             .map(|place| match place {
                 Place::Asked(mut ask, prepared) => {
-                    if answers.of(&ask.call.id).is_some_and(|answer| !answer.fits(&ask.shown)) {
+                    if let Some(answer) = answers.of(&ask.call.id).filter(|answer| !answer.fits(&ask.shown)) {
                         again = true;
-                        ask.reason = format!("{OUTDATED}; {}", ask.reason);
+                        ask.changed = since(answer.base.as_ref(), ask.base.as_ref());
+                        let why = if ask.changed.is_empty() { OUTDATED } else { CHANGED };
+                        ask.reason = format!("{why}; {}", ask.reason);
                     }
                     Place::Asked(ask, prepared)
                 }
                 Place::Item(Item::Run(prepared)) => {
                     let arguments = Value::Object(prepared.args.clone());
-                    let shown = Shown::of(&prepared.call.name, &arguments);
+                    // Nobody has to be asked any more, so it does not matter what it rests on.
+                    let shown =
+                        |answer: &Answer| Shown::based(&prepared.call.name, &arguments, answer.base.as_ref());
                     let misses = |answer: &&Answer| {
-                        matches!(answer.decision, Decision::AllowWith { .. }) && !answer.fits(&shown)
+                        matches!(answer.decision, Decision::AllowWith { .. }) && !answer.fits(&shown(answer))
                     };
                     if answers.of(&prepared.call.id).filter(misses).is_none() {
                         return Place::Item(Item::Run(prepared));
@@ -83,6 +89,36 @@ impl Passed {
             })
             .collect();
         again
+    }
+
+    /// Answers that were given in place, without those whose questions do not stand any more as they were shown: what these
+    /// rest on has changed while somebody thought. They are to be asked again.
+    pub(crate) async fn still(
+        &mut self,
+        given: Decisions,
+        hooks: &dyn Hooks,
+        cut: &CancellationToken,
+    ) -> (Decisions, Vec<Ask>) {
+        let (mut stand, mut again) = (Vec::new(), Vec::new());
+        for answer in given.0 {
+            let place = self.items.iter_mut().find_map(|place| match place {
+                Place::Asked(ask, prepared) if ask.call.id == answer.call => Some((ask, prepared)),
+                _ => None,
+            });
+            let Some((ask, prepared)) =
+                place.filter(|(ask, _)| answer.decision.is_yes() && ask.base.is_some())
+            else {
+                stand.push(answer);
+                continue;
+            };
+            if base(prepared, hooks, cut).await == ask.base {
+                stand.push(answer);
+                continue;
+            }
+            **ask = anew(ask, prepared, hooks, cut).await;
+            again.push((**ask).clone());
+        }
+        (Decisions(stand), again)
     }
 
     /// The batch, once everything asked is answered. A question without an answer is a no. A person's word also
@@ -150,13 +186,59 @@ async fn one(call: &ToolCall, cx: &Context, hooks: &dyn Hooks, cut: &Cancellatio
         Verdict::Pass | Verdict::Offer { .. } | Verdict::Allow => Place::Item(Item::Run(prepared)),
         Verdict::Deny { reason, .. } => Place::Item(Item::Settled(not_run(&prepared.call, reason))),
         Verdict::Ask { reason, rule, proposals } => {
-            let preview = preview(&prepared, cut).await;
             let arguments = Value::Object(prepared.args.clone());
-            let ask = Ask::new(prepared.call.clone(), arguments, reason, rule)
-                .showing(preview)
-                .proposing(proposals);
-            Place::Asked(Box::new(ask), prepared)
+            let ask = Ask::new(prepared.call.clone(), arguments, reason, rule).proposing(proposals);
+            Place::Asked(Box::new(looked(ask, &prepared, hooks, cut).await), prepared)
         }
+    }
+}
+
+/// A question that was asked before, looked at again: with the preview made anew, and with what has changed since. A tool
+/// that is not there any more has nothing new to show.
+pub async fn look_again(ask: &Ask, tools: &ToolSet, hooks: &dyn Hooks) -> Ask {
+    let Some(tool) = tools.find(&ask.call.name) else { return ask.clone() };
+    let Value::Object(args) = &ask.arguments else { return ask.clone() };
+    let prepared = Prepared { call: ask.call.clone(), tool, args: args.clone() };
+    anew(ask, &prepared, hooks, &CancellationToken::new()).await
+}
+
+async fn anew(ask: &Ask, prepared: &Prepared, hooks: &dyn Hooks, cut: &CancellationToken) -> Ask {
+    let mut anew = looked(ask.clone(), prepared, hooks, cut).await;
+    anew.changed.extend(since(ask.base.as_ref(), anew.base.as_ref()));
+    if !anew.changed.is_empty() && !anew.reason.starts_with(CHANGED) {
+        anew.reason = format!("{CHANGED}; {}", anew.reason);
+    }
+    anew
+}
+
+/// A question with what it rests on and with its preview. In this order: a preview that is newer than what it is said to
+/// rest on is shown once too often, one that is older would be taken for the truth.
+async fn looked(ask: Ask, prepared: &Prepared, hooks: &dyn Hooks, cut: &CancellationToken) -> Ask {
+    let base = base(prepared, hooks, cut).await;
+    let preview = preview(prepared, cut).await;
+    ask.based_on(base).showing(preview)
+}
+
+/// What stands otherwise than it did. Of what nobody looked at before nothing can be said.
+fn since(was: Option<&Base>, now: Option<&Base>) -> Vec<String> {
+    was.map(|was| was.changes(now.unwrap_or(&Base::default()))).unwrap_or_default()
+}
+
+/// What the answer would rest on. Whoever breaks or dawdles over it leaves that open, which is not the same as anything else.
+async fn base(prepared: &Prepared, hooks: &dyn Hooks, cut: &CancellationToken) -> Option<Base> {
+    if !hooks.says(Point::Base) {
+        return None;
+    }
+    let (call, spec) = (&prepared.call, prepared.tool.spec());
+    let unknown = || Some(Base::of("what it rests on", "could not be found out"));
+    tokio::select! {
+        biased;
+        () = cut.cancelled() => unknown(),
+        found = guard::caught(async { hooks.base(call, spec, &prepared.args).await }) => found.unwrap_or_else(|message| {
+            tracing::error!(tool = %call.name, message, "finding out what a question rests on panicked");
+            unknown()
+        }),
+        () = tokio::time::sleep(guard::DEADLINE) => unknown(),
     }
 }
 

@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use mica_ai::message::ToolCall;
 use mica_ai::{AiError, Message, Request};
 
-use crate::approval::{Ask, Decision, Verdict};
+use crate::approval::{Answer, Ask, Decision, Verdict};
+use crate::base::Base;
 use crate::context::Context;
 use crate::event::WindowChange;
 use crate::guard;
@@ -56,6 +57,9 @@ pub enum Record<'a> {
     Message(&'a Message),
     /// The calls of the last answer wait for a person.
     Asked(&'a [Ask]),
+    /// What was answered. None of it counts before it is kept; what cannot be kept is no answer, and the question is still
+    /// asked.
+    Answered(&'a [Answer]),
 }
 
 /// Where a hook can have something to say.
@@ -70,6 +74,8 @@ pub enum Point {
     OnFailure,
     /// [`Hooks::gate`]
     Gate,
+    /// [`Hooks::base`]
+    Base,
     /// [`Hooks::approve`]
     Approve,
     /// [`Hooks::remember`]
@@ -152,6 +158,14 @@ pub trait Hooks: Send + Sync {
     async fn gate(&self, gated: &mut Gated<'_>, cx: &Context) -> Verdict {
         let _ = (gated, cx);
         Verdict::Pass
+    }
+
+    /// What the answer to a question about a call rests on: what the call would change, and how that stands now. Asked
+    /// before the preview is made, and again before a yes counts: when it differs by then, nothing is run, and the question is
+    /// asked again. `None`: on nothing but its arguments.
+    async fn base(&self, call: &ToolCall, spec: &ToolSpec, args: &Args) -> Option<Base> {
+        let _ = (call, spec, args);
+        None
     }
 
     /// Answers questions in place, in the order they are asked. A question without an answer is a no; one that is
@@ -238,7 +252,7 @@ impl Hooks for NoHooks {
 /// the one before left them; the first denial counts, else the first question, else an explicit yes, else what is offered to
 /// be remembered. Where several ask, only what would answer all of them may be remembered. When one changes
 /// the arguments, those before it judge again: nothing runs with arguments that a gate has not seen, and when they
-/// change them back and forth the call is denied. `approve`, `left`: the first that answers. `remember`: all, also when one
+/// change them back and forth the call is denied. `base`, `approve`, `left`: the first that answers. `remember`: all, also when one
 /// fails. `on_failure`: the first that did something. `steering`, `asides`, `follow_up`: all together.
 #[derive(Clone, Default)]
 pub struct HookStack {
@@ -340,6 +354,15 @@ impl Hooks for HookStack {
             }
         }
         together(verdicts)
+    }
+
+    async fn base(&self, call: &ToolCall, spec: &ToolSpec, args: &Args) -> Option<Base> {
+        for hooks in self.at(Point::Base) {
+            if let Some(base) = hooks.base(call, spec, args).await {
+                return Some(base);
+            }
+        }
+        None
     }
 
     async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {

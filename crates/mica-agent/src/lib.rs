@@ -50,6 +50,7 @@
 
 pub mod agent;
 pub mod approval;
+pub mod base;
 mod batch;
 mod call;
 pub mod context;
@@ -74,10 +75,12 @@ pub mod waits;
 
 pub use agent::{Agent, Busy, Relay};
 pub use approval::{Answer, Ask, Decision, Decisions, Preview, Verdict};
+pub use base::Base;
 pub use context::{Context, Settings, ToolSet};
 pub use control::Control;
 pub use cx::ToolCx;
 pub use event::{Event, EventKind, EventSink, Listener};
+pub use gate::look_again;
 pub use hooks::{HookStack, Hooks, NoHooks, Point};
 pub use id::RunId;
 pub use meant::{Meaningless, Meant};

@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// The fingerprint of a call as a person is shown it: the tool and the arguments it would run with. The same in every
+use crate::base::Base;
+
+/// The fingerprint of a call as a person is shown it: the tool, the arguments it would run with, and what it rests on. The same in every
 /// process, whatever the order in which the arguments are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -27,6 +29,14 @@ impl Shown {
             hex
         });
         Self(hex)
+    }
+
+    /// The same, with what it rests on: what was shown when that stood otherwise was something else.
+    pub fn based(tool: &str, arguments: &Value, base: Option<&Base>) -> Self {
+        match base {
+            None => Self::of(tool, arguments),
+            Some(base) => Self::of(tool, &json!({ "arguments": arguments, "base": base })),
+        }
     }
 
     /// The fingerprint as text.

@@ -223,6 +223,7 @@ impl Hooks for Rules {
             Record::TurnOpen => "open".to_owned(),
             Record::Message(message) => support::said(message),
             Record::Asked(asks) => format!("asked {}", asks.len()),
+            Record::Answered(answers) => format!("answered {}", answers.len()),
         });
         Ok(())
     }
@@ -273,6 +274,7 @@ async fn a_question_is_on_record_before_anybody_is_asked() {
             "open",
             "assistant:  [a] tool_use",
             "asked 1",
+            "answered 1",
             "result a ok: did it",
             "open",
             "assistant: Done. []"
@@ -356,7 +358,9 @@ async fn promise_6_a_yes_counts_for_what_was_shown_only() {
     assert_eq!(rig.ran(), Vec::<String>::new(), "nothing of the batch is run");
     assert_eq!(rig.told(), ["run_start", "turn_start 1", "asked a", "turn_end 1", "run_end suspended a"]);
     // A yes that does not say what for is no yes either; a no needs not say.
-    let bare = |decision| mica_agent::Decisions(vec![Answer { call: "a".into(), shown: None, decision }]);
+    let bare = |decision| {
+        mica_agent::Decisions(vec![Answer { call: "a".into(), shown: None, base: None, decision }])
+    };
     assert_eq!(ended(&rig.agent.resume(bare(Decision::Allow)).await.unwrap()), "suspended a");
     assert_eq!(ended(&rig.resume([("a", Decision::Allow)]).await), "completed");
     assert_eq!(rig.said().await[2..4], ["result a ok: pay Bob", "result b ok: pay Bob"]);

@@ -1,8 +1,11 @@
 //! What a product says of one of its tools, besides what the engine must know to run it.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use mica_agent::Base;
 use mica_agent::tool::Args;
 use serde_json::Value;
 
@@ -11,6 +14,15 @@ pub type Predicate = Arc<dyn Fn(&Args) -> Result<bool, String> + Send + Sync>;
 
 /// A call in one line, for people.
 pub type Digesting = Arc<dyn Fn(&Args) -> String + Send + Sync>;
+
+/// What comes later of something that a product says of a call.
+pub type Later<T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send>>;
+
+/// What the question about a call rests on, from the arguments.
+pub type Basing = Arc<dyn Fn(Args) -> Later<Base> + Send + Sync>;
+
+/// Arguments as they are meant from here and now.
+pub type Settling = Arc<dyn Fn(Args) -> Later<Args> + Send + Sync>;
 
 /// Whether a person is asked about a call.
 #[derive(Clone, Default)]
@@ -63,6 +75,10 @@ pub struct Act {
     pub questions: bool,
     /// Arguments that whoever approves may change. Others are shown, and stay as they are.
     pub amendable: Vec<String>,
+    /// What the question about a call rests on: how that stands now.
+    pub base: Option<Basing>,
+    /// Puts arguments that mean something else elsewhere or later into words that do not.
+    pub settle: Option<Settling>,
 }
 
 impl Act {
@@ -78,7 +94,33 @@ impl Act {
             saved: None,
             questions: false,
             amendable: Vec::new(),
+            base: None,
+            settle: None,
         }
+    }
+
+    /// The question about a call rests on this: what the call would change, with its version or digest. It is looked at when
+    /// the question is asked and shown, and again before a yes counts; when it differs, the call is not run, and the
+    /// question is asked again with what has changed. The product may say why it cannot be looked at.
+    #[must_use]
+    pub fn based_on<F>(mut self, base: impl Fn(Args) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Base, String>> + Send + 'static,
+    {
+        self.base = Some(Arc::new(move |args| Box::pin(base(args))));
+        self
+    }
+
+    /// Arguments are settled before anybody judges, shows, captures or keeps a call: `tomorrow` becomes a date, `me` a name.
+    /// What is settled stays so, whenever and by whomever the call is made. It must leave what is settled as it is, and says
+    /// in words for the model what it cannot read; the call is refused then.
+    #[must_use]
+    pub fn settling<F>(mut self, settle: impl Fn(Args) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Args, String>> + Send + 'static,
+    {
+        self.settle = Some(Arc::new(move |args| Box::pin(settle(args))));
+        self
     }
 
     /// A person is asked when this says so, or fails.

@@ -5,8 +5,8 @@
 //!   back, because a message belongs to the page it was written on. [`Copilot::say_in_turn`] waits instead.
 //! - A run belongs to the session, not to who waits for it: dropping the future of [`Copilot::say`] stops nothing.
 //! - What people are asked survives the process: a session that is opened again asks the same, and takes the answers.
-//! - A person who says something else instead of answering abandons what was asked: its calls are settled as not run, and
-//!   that run is over. What is not said by a person never takes a question from one ([`CopilotError::Waiting`]).
+//! - A person who says something else instead of answering abandons what was asked, once what they say is on record: its calls
+//!   are settled as not run, and that run is over. What is not said by a person never takes a question from one ([`CopilotError::Waiting`]).
 //! - Tools and system prompt stay the same bytes for as long as the page does.
 //! - A continuation (an answer, news of a task) is on the page where the conversation was; a fresh message is where it says
 //!   it is, and nowhere when it says nothing.
@@ -20,7 +20,9 @@ mod feed;
 mod lives;
 mod looking;
 mod past;
+mod prefix;
 mod running;
+mod settled;
 mod setup;
 mod summing;
 mod switching;
@@ -61,7 +63,7 @@ pub use error::CopilotError;
 pub use feed::{Anew, Following, Place};
 pub use lives::Offer;
 pub use looking::ShownAnswer;
-pub use setup::{Around, Now, Setup, Watch};
+pub use setup::{Around, Models, Now, Setup, Watch};
 pub use view::{Line, Piece, Role, View};
 
 use asked::Asked;
@@ -69,6 +71,8 @@ use closing::Closing;
 use epoch::{Calls, Epoch};
 use feed::Feed;
 use lives::Lives;
+use prefix::Prefix;
+use settled::Settle;
 use summing::AsSeen;
 
 /// What is said about what was captured in a run that nobody ended.
@@ -107,15 +111,25 @@ impl Copilot {
     /// # Errors
     /// [`CopilotError::Domain`]: a mistake in the domain. [`CopilotError::Store`]: an argument is bound that no tool has. [`CopilotError::Session`], [`CopilotError::Kept`]: what was kept
     /// cannot be read.
-    pub async fn open(setup: Setup) -> Result<Self, CopilotError> {
+    pub async fn open(mut setup: Setup) -> Result<Self, CopilotError> {
         let kept = |problem: String| CopilotError::Kept { problem };
         let mut notices = Vec::new();
-        let keeper = setup.session.map(Keeper::new);
+        let keeper = setup.session.take().map(Keeper::new);
         let side: Arc<dyn Side> = match &keeper {
             Some(keeper) => Arc::new(keeper.clone()),
             None => Arc::new(Loose::default()),
         };
+        switching::restore(&mut setup, &*side, &mut notices).map_err(kept)?;
+        let told = notices.len();
         let domain = remembering(setup.domain, keeper.as_ref(), &mut notices);
+        let name = domain.domain().name().to_owned();
+        let forgot = keeper.as_ref().is_some_and(|keeper| keeper.remembered(&name).is_none());
+        // What the domain remembered may mean nothing any more; where the conversation was is known all the same.
+        if (forgot || notices.len() > told)
+            && let Some(page) = running::last_page(&*side).map_err(kept)?
+        {
+            domain.message(&Surroundings::on(page));
+        }
         let domain = Arc::new(domain.within(setup.profile, setup.rights));
         let waiting = keeper.as_ref().and_then(Keeper::waiting);
         let lives = Arc::new(Lives::open(&domain.capabilities(), Arc::clone(&side)).map_err(kept)?);
@@ -135,14 +149,16 @@ impl Copilot {
         let store = Store::open(Arc::clone(&side), now, setup.given)?;
         let name = keeper.as_ref().map(|keeper| keeper.session().header().id.to_string());
         let judge = Arc::new(Judge::new(all_acts(&domain.capabilities()), setup.autonomy.clone()));
-        let register = Arc::new(Register::new(
+        let register = Register::new(
             name.unwrap_or_default(),
             Arc::clone(&side),
             Arc::clone(&setup.records),
             judge,
             setup.terms,
             Arc::clone(&setup.clock),
-        ));
+        );
+        let register = Arc::new(register.answered_by(setup.present).knowing(setup.people));
+        let settle = Arc::new(Settle::open(Arc::clone(&domain), Arc::clone(&side)).map_err(kept)?);
         let asked = Arc::new(Asked::new(keeper.clone(), waiting.clone()));
         let clock = ticking(&setup.clock);
         let mut window =
@@ -165,11 +181,13 @@ impl Copilot {
             autonomy: setup.autonomy,
             book: Arc::clone(&book),
             store: store.clone(),
+            register: Arc::clone(&register),
             tools: setup.tools,
             around: setup.around,
         };
         let epoch = Epoch::begin(Arc::clone(&domain), Arc::clone(&window), calls, &mut context)?;
         let epoch = Arc::new(epoch);
+        let begins = epoch.opened(&context, Prefix::kept(&*side).map_err(kept)?.as_ref());
         let closing = Arc::new(Closing {
             domain: Arc::clone(&domain),
             lives: Arc::clone(&lives),
@@ -197,6 +215,8 @@ impl Copilot {
             Arc::new(store.clone()),
             Arc::new(Prefill(Arc::clone(&domain))),
             Arc::new(SchemaGate::new()),
+            // Behind it: what is settled is what fits. Before all others: they judge, and people see, what is meant.
+            settle,
             Arc::new(RepeatGuard::new(Patience::default(), polls.clone())),
             Arc::clone(&domain) as _,
             Arc::clone(&epoch) as _,
@@ -246,7 +266,16 @@ impl Copilot {
             feed,
             running,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        // Boxed, like what follows: whoever opens a session need not have room for it all on their stack.
+        Box::pin(inner.keep_prefix(begins.as_deref().unwrap_or("the session began"))).await?;
+        let copilot = Self { inner: Arc::new(inner) };
+        let asks = copilot.waiting();
+        if !asks.is_empty() {
+            // It is shown again: with what was decided meanwhile, and with things as they stand now.
+            Box::pin(copilot.inner.register.catch_up(&asks)).await?;
+            Box::pin(copilot.questions()).await?;
+        }
+        Ok(copilot)
     }
 
     /// Says something, and runs until the agent stops. By a person, it abandons what they were asked before.
@@ -313,7 +342,7 @@ impl Copilot {
         let epoch = &self.inner.epoch;
         let refreshed = self.inner.agent.with(|cx| epoch.refresh(cx, reason)).await;
         refreshed.map_err(|_| CopilotError::Busy)??;
-        Ok(())
+        self.inner.keep_prefix(reason).await
     }
 
     /// Work of runs that did not complete, which can be taken back; the newest first.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use mica_agent::event::WindowChange;
 use mica_agent::hooks::{Gated, Point, Record, Step};
-use mica_agent::{Context, Hooks, Outcome, RunError, ToolOutput, ToolSpec, Verdict};
+use mica_agent::{Args, Base, Context, Hooks, Outcome, RunError, ToolOutput, ToolSpec, Verdict};
 use mica_ai::Content;
 use mica_ai::message::ToolCall;
 use mica_context::section::{Rendered, ToolNames};
@@ -144,6 +144,17 @@ impl DomainHooks {
     /// What is said of the tools where the user is.
     pub fn acts(&self) -> Vec<Act> {
         acts_on(&self.parts().capabilities, self.state().page.as_deref())
+    }
+
+    /// What is said of a tool where the user is.
+    pub fn act(&self, tool: &str) -> Option<Act> {
+        let page = self.state().page.clone();
+        act_of(&self.parts().capabilities, page.as_deref(), tool).cloned()
+    }
+
+    /// Has the domain remember what it did, as if nothing had come since.
+    pub(crate) fn put_back(&self, state: State) {
+        *self.state() = state;
     }
 
     /// What kind of runs these are.
@@ -359,12 +370,20 @@ impl Hooks for DomainHooks {
         }
     }
 
+    async fn base(&self, _: &ToolCall, spec: &ToolSpec, args: &Args) -> Option<Base> {
+        let looks = self.act(&spec.name)?.base?;
+        Some(looks(args.clone()).await.unwrap_or_else(|problem| {
+            // It stands otherwise once it can be looked at.
+            Base::of("what it rests on", format!("cannot be looked at: {problem}"))
+        }))
+    }
+
     async fn record(&self, record: Record<'_>) -> Result<(), String> {
         match record {
             // Before the turn is on record: who makes that safe makes this safe with it. Before people are asked, too: what
             // the tools came to must not be lost while they think.
             Record::TurnOpen | Record::Asked(_) => self.keep().await,
-            Record::Message(_) => Ok(()),
+            Record::Message(_) | Record::Answered(_) => Ok(()),
         }
     }
 

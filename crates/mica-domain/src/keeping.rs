@@ -262,8 +262,8 @@ impl Hooks for Keeper {
             // One wait for the disk per model call: what the turn before left is made safe with this mark.
             Record::TurnOpen => self.append(Body::TurnOpen { run: None }, Durability::Now).await,
             Record::Message(message) => self.append(message.clone().into(), Durability::Lazy).await,
-            // The caller keeps it together with what the run took.
-            Record::Asked(_) => Ok(()),
+            // The caller keeps it together with what the run took; answers are kept by whoever keeps questions.
+            Record::Asked(_) | Record::Answered(_) => Ok(()),
         }
     }
 }

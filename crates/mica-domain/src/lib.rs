@@ -77,6 +77,7 @@ pub use instructions::{Instruction, Instructions, Trust};
 pub use keeping::Keeper;
 pub use lifecycle::{Ending, Lifecycle};
 pub use memory::{Memory, Unreadable};
+pub use mica_agent::Base;
 pub use mica_context::fence;
 pub use mica_context::section::ToolNames;
 pub use page::Page;

@@ -234,6 +234,7 @@ impl Hooks for Shelf {
                 Message::ToolResult(result) => format!("result of {}", result.tool),
             },
             Record::Asked(_) => "asked".to_owned(),
+            Record::Answered(_) => "answered".to_owned(),
         });
         Ok(())
     }

@@ -107,7 +107,8 @@ async fn a_question_ends_in_a_valid_conversation() {
             assert_eq!(results(dialect, &last.body), expected, "{dialect} {does:?}");
             let sent = desk.office.log().iter().filter(|line| line.starts_with("sent")).count();
             assert_eq!(sent, usize::from(matches!(does, Does::Reject)));
-            assert!(matches!(copilot.decide([], &person).await, Err(CopilotError::NothingWaits)));
+            let nothing: [(mica_ai::id::CallId, Choice); 0] = [];
+            assert!(matches!(copilot.decide(nothing, &person).await, Err(CopilotError::NothingWaits)));
             assert_eq!(
                 copilot.shown().await.unwrap().last().unwrap().text.split(" [").next(),
                 Some("All right.")

@@ -106,6 +106,24 @@ impl Desk {
             .collect()
     }
 
+    /// The same at a station: with what their questions rest on, and with what arguments mean there.
+    pub fn acts_at(station: &Station) -> Vec<Act> {
+        let here = [
+            create_task::act_at(station),
+            create_record::act_at(station),
+            update_record::act_at(station),
+            bulk_update_records::act_at(station),
+            reply_to_thread::act_at(station),
+            update_thread::act_at(station),
+            edit_article::act_at(station),
+            set_agent_prompt::act_at(station),
+        ];
+        let mut acts = Self::acts();
+        acts.retain(|act| here.iter().all(|other| other.tool != act.tool));
+        acts.extend(here);
+        acts
+    }
+
     /// How a member's session is run.
     pub fn member_profile() -> Profile {
         Profile::default()
@@ -121,11 +139,7 @@ fn control() -> Vec<Arc<dyn Tool>> {
 
 /// A capability with what is said of its tools.
 fn capability(station: &Station, page: Page, summary: &str, tools: Vec<Arc<dyn Tool>>) -> Capability {
-    let mut acts = Desk::acts();
-    if station.who.starts_with("agent:") {
-        acts.retain(|act| act.tool != update_thread::NAME);
-        acts.push(update_thread::act_of_agents());
-    }
+    let acts = Desk::acts_at(station);
     let names: Vec<String> = tools.iter().map(|tool| tool.spec().name.clone()).collect();
     let mut capability = Capability::new(page, summary, tools);
     for act in acts.into_iter().filter(|act| names.contains(&act.tool)) {

@@ -5,6 +5,7 @@
 
 mod answers;
 mod opening;
+mod people;
 mod stopping;
 mod triggers;
 mod work;
@@ -243,6 +244,8 @@ impl Office {
         let approvals = self.means.limits.approvals.or(setup.limits.approvals);
         setup.limits = Limits { approvals, ..self.means.limits.clone() };
         (setup.profile, setup.rights, setup.autonomy) = (profile, rights.clone(), autonomy);
+        setup.present = Some(who.to_owned());
+        setup.people = Some(Arc::new(people::Team(store.clone())));
         setup.records = Arc::new(store.clone());
         setup.listeners.clone_from(&self.means.listeners);
         setup.watch = Some(Watch { session: key.to_owned(), waker: self.waker.clone() });

@@ -85,14 +85,20 @@ impl Station {
         self
     }
 
-    /// Who changes something now, by a call.
+    /// Who changes something now, by a call: whoever approved it, when somebody was asked.
     pub fn hand(&self, key: impl Into<String>) -> Hand {
-        Hand { who: self.who.clone(), at: (self.now)(), key: Some(key.into()) }
+        let who = mica_domain::approvals::approver().unwrap_or_else(|| self.who.clone());
+        Hand { who, at: (self.now)(), key: Some(key.into()) }
     }
 
     /// Who changes something now, by themselves.
     pub fn own_hand(&self) -> Hand {
         Hand { who: self.who.clone(), at: (self.now)(), key: None }
+    }
+
+    /// A moment that means the same everywhere and always, in the desk's zone.
+    pub fn exactly(&self, moment: Timestamp) -> String {
+        moment.to_zoned(self.zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
     }
 
     /// A moment as the desk says it.

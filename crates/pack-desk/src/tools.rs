@@ -23,6 +23,7 @@ pub mod run_eval_suite;
 pub mod search_articles;
 pub mod search_records;
 pub mod set_agent_prompt;
+pub(crate) mod standing;
 pub mod suggest_replies;
 pub mod update_record;
 pub mod update_thread;

@@ -15,6 +15,9 @@ use crate::hooks::Record;
 use crate::outcome::{Outcome, RunError};
 use crate::proposal::Proposal;
 
+/// What is said of answers that are not taken.
+const UNKEPT: &str = "the answers could not be kept, so they do not count";
+
 /// What people said about the calls they were asked about.
 enum Said {
     Now(Decisions),
@@ -51,7 +54,11 @@ impl Run<'_> {
     ) -> Result<Turn, RunError> {
         let asks = passed.asks();
         let mut batch = Batch { calls, passed, answers: Decisions::default() };
-        let again = self.take(answers, &asks, &mut batch, cut).await;
+        // Nothing was taken yet, so the run stays as it was: suspended, with the same questions.
+        let again = self
+            .take(answers, &asks, &mut batch, cut)
+            .await
+            .map_err(|message| RunError::Resume { message: format!("{UNKEPT}: {message}") })?;
         self.until_decided(batch, again, cut).await
     }
 
@@ -62,9 +69,28 @@ impl Run<'_> {
         mut asks: Vec<Ask>,
         cut: &CancellationToken,
     ) -> Result<Turn, RunError> {
-        while !asks.is_empty() {
+        loop {
+            if asks.is_empty() {
+                // Right before it counts: what was answered first may have changed while the rest was thought about.
+                let given = std::mem::take(&mut batch.answers);
+                (batch.answers, asks) = batch.passed.still(given, self.hooks, cut).await;
+                if asks.is_empty() {
+                    break;
+                }
+            }
             match self.decisions(&asks, cut).await? {
-                Said::Now(given) => asks = self.take(given, &asks, &mut batch, cut).await,
+                Said::Now(given) => {
+                    let (given, changed) = batch.passed.still(given, self.hooks, cut).await;
+                    match self.take(given, &asks, &mut batch, cut).await {
+                        Ok(again) => asks = again,
+                        Err(message) => {
+                            let text = format!("{UNKEPT}: {message}");
+                            self.events.tell(EventKind::Notice { text }).await;
+                            return Ok(Turn::Over(Outcome::Suspended { asks: batch.passed.asks() }));
+                        }
+                    }
+                    asks.extend(changed);
+                }
                 // All of them: what was decided so far is not kept, unless it was remembered.
                 Said::Nobody => {
                     return Ok(Turn::Over(Outcome::Suspended { asks: batch.passed.asks() }));
@@ -101,16 +127,19 @@ impl Run<'_> {
     }
 
     /// Takes answers, and says what is to be asked again. When something was remembered, what has no answer is judged
-    /// again: it may be covered by now.
+    /// again: it may be covered by now. Answers that cannot be kept are none, and nothing has happened then.
     async fn take(
         &mut self,
         given: Decisions,
         asks: &[Ask],
         batch: &mut Batch<'_>,
         cut: &CancellationToken,
-    ) -> Vec<Ask> {
+    ) -> Result<Vec<Ask>, String> {
         let (later, given): (Vec<_>, Vec<_>) =
             given.0.into_iter().partition(|answer| answer.decision == Decision::Later);
+        if !given.is_empty() {
+            self.record(Record::Answered(&given)).await.map_err(|error| error.to_string())?;
+        }
         for answer in &given {
             let (call, decision) = (answer.call.clone(), answer.decision.clone());
             self.events.tell(EventKind::ApprovalGiven { call, decision }).await;
@@ -136,7 +165,7 @@ impl Run<'_> {
         }
         let mut again = batch.passed.asks();
         again.retain(|ask| decided && later.iter().any(|answer| answer.call == ask.call.id));
-        again
+        Ok(again)
     }
 
     /// Has a proposal remembered, and says whether it is. What goes wrong is told; the call runs all the same.

@@ -251,7 +251,8 @@ impl Rig {
         let asks = self.log.asks.lock().unwrap();
         let asked = asks.iter().rev().find(|ask| ask.call.id.as_str() == call);
         let shown = asked.map(|ask| ask.shown.clone());
-        Answer { call: call.into(), shown, decision }
+        let base = asked.and_then(|ask| ask.base.clone());
+        Answer { call: call.into(), shown, base, decision }
     }
 
     /// All events so far.

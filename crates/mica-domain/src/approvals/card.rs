@@ -1,7 +1,7 @@
 //! A question about a call, as interfaces show it: before it is answered, and after.
 
 use jiff::Timestamp;
-use mica_agent::{Args, Ask, Preview, Shown, ToolSpec};
+use mica_agent::{Args, Ask, Base, Preview, Shown, ToolSpec};
 use mica_ai::id::CallId;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,12 @@ pub struct ApprovalCard {
     /// What would change, as far as the tool can say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
+    /// What it rests on, as that stood when it was shown last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
+    /// What has changed since it was asked, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
     /// The call.
     pub call: CallId,
     /// The tool.
@@ -100,6 +106,8 @@ impl ApprovalCard {
             reason: ask.reason.clone(),
             fields,
             preview: ask.preview.clone(),
+            base: ask.base.clone(),
+            changed: ask.changed.clone(),
             call: ask.call.id.clone(),
             tool: ask.call.name.clone(),
             shown: ask.shown.clone(),

@@ -29,6 +29,25 @@ pub enum ApprovalError {
         /// What is wrong, all of it.
         problems: Vec<String>,
     },
+    /// What it rests on has changed since they were shown it. The question is asked again, with what it would do now.
+    #[error(
+        "not done: what {tool} rests on has changed since it was shown{}. Look at it again",
+        listed(changes)
+    )]
+    Changed {
+        /// The tool.
+        tool: String,
+        /// What has changed, for people.
+        changes: Vec<String>,
+    },
+    /// Who approved something could not be found out, so it is not carried out.
+    #[error("not done: it could not be found out whether {name} may still approve it: {problem}")]
+    People {
+        /// Who.
+        name: String,
+        /// What the product said.
+        problem: String,
+    },
     /// What is kept beside the session could not be read or written.
     #[error("the questions of the session could not be kept: {problem}")]
     Side {
@@ -38,4 +57,9 @@ pub enum ApprovalError {
     /// The store failed.
     #[error(transparent)]
     Records(#[from] RecordError),
+}
+
+/// What has changed, as the end of a sentence.
+fn listed(changes: &[String]) -> String {
+    if changes.is_empty() { String::new() } else { format!(" ({})", changes.join("; ")) }
 }

@@ -1,7 +1,9 @@
 //! The questions of a session: kept when they are asked, settled once, and shown the same after a reload.
 //!
 //! Promises: of several who answer the same question, in whatever process, the first one counts. What was decided is on
-//! record before the run goes on. A question whose time is over is a no with a reason, whoever answers it. A run goes on when
+//! record before the run goes on, and what cannot be recorded is not decided. A yes counts for what was shown, as that
+//! stood then; when something else stands there by now, the question is asked again. It counts for as long as whoever gave it
+//! may give it. A question whose time is over is a no with a reason, whoever answers it. A run goes on when
 //! all of its questions are answered, so people can answer one after the other.
 
 use std::collections::BTreeMap;
@@ -18,25 +20,25 @@ use mica_agent::{
 use mica_ai::Message;
 use mica_ai::id::CallId;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::amend::amend;
 use super::card::{ApprovalCard, CardState};
 use super::error::ApprovalError;
-use super::trail::{Deed, KIND, Trace};
-use super::who::{Approvers, Person};
+use super::kept::{Change, Question, Read};
+use super::who::{Approvers, People, Person};
 use crate::autonomy::Judge;
-use crate::records::{RecordError, Records};
+use crate::records::Records;
 use crate::side::Side;
 
 /// The kind of what is kept beside the session.
 const SIDE: &str = "approvals";
 
 /// Who settles what nobody answered.
-const NOBODY: &str = "nobody";
+pub(super) const NOBODY: &str = "nobody";
 
-/// Who answers in place: nobody says who sits there.
-const IN_PLACE: &str = "whoever was there";
+/// Who answers in place where the product does not say who sits there.
+const UNNAMED: &str = "somebody who gave no name";
 
 /// On which terms people are asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,78 +90,24 @@ pub struct Decided {
     pub late: Vec<CallId>,
 }
 
-/// What happened to the questions of a session.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Change {
-    /// A run began: questions are counted from here.
-    Begun,
-    /// A question was asked.
-    Asked {
-        card: Box<ApprovalCard>,
-        /// What changes are judged by.
-        schema: Value,
-        amendable: Vec<String>,
-        needs: Option<String>,
-    },
-    /// A question was settled.
-    Settled { card: String, state: CardState },
-}
-
-/// A question, as it is kept.
-#[derive(Clone)]
-struct Question {
-    card: ApprovalCard,
-    schema: Value,
-    amendable: Vec<String>,
-    needs: Option<String>,
-}
-
-#[derive(Clone, Default)]
-struct Read {
-    questions: Vec<Question>,
-    /// Questions of this run.
-    asked: usize,
-}
-
-impl Read {
-    fn apply(&mut self, change: Change) {
-        match change {
-            Change::Begun => self.asked = 0,
-            Change::Asked { card, schema, amendable, needs } => {
-                self.asked += 1;
-                self.questions.push(Question { card: *card, schema, amendable, needs });
-            }
-            Change::Settled { card, state } => {
-                if let Some(question) = self.questions.iter_mut().find(|question| question.card.id == card) {
-                    question.card.state = state;
-                }
-            }
-        }
-    }
-
-    /// The newest question about a call.
-    fn newest(&self, call: &CallId) -> Option<&Question> {
-        self.questions.iter().rev().find(|question| question.card.call == *call)
-    }
-
-    fn pending(&self, call: &CallId) -> Option<&Question> {
-        self.newest(call).filter(|question| question.card.state == CardState::Pending)
-    }
-}
-
 /// The questions of a session. Hooks and a listener of its runs, and where people answer.
 pub struct Register {
-    session: String,
+    pub(super) session: String,
     side: Arc<dyn Side>,
-    records: Arc<dyn Records>,
-    judge: Arc<Judge>,
-    terms: Terms,
-    clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    pub(super) records: Arc<dyn Records>,
+    pub(super) judge: Arc<Judge>,
+    pub(super) terms: Terms,
+    pub(super) clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// Who answers in place.
+    present: Option<String>,
+    /// Who people are now.
+    pub(super) people: Option<Arc<dyn People>>,
+    /// Whose yes calls have that are about to run.
+    carried: Mutex<BTreeMap<CallId, String>>,
     /// Tools as the gate saw them, for the forms of questions about them.
-    specs: Mutex<BTreeMap<String, ToolSpec>>,
+    pub(super) specs: Mutex<BTreeMap<String, ToolSpec>>,
     /// One change at a time.
-    turn: tokio::sync::Mutex<()>,
+    pub(super) turn: tokio::sync::Mutex<()>,
     /// What is kept beside the session, once it was read: every result of a call looks into it.
     read: Mutex<Option<Arc<Read>>>,
 }
@@ -180,7 +128,31 @@ impl Register {
             session = RunId::fresh().to_string();
         }
         let (specs, turn, read) = (Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
-        Self { session, side, records, judge, terms, clock, specs, turn, read }
+        let (present, people, carried) = (None, None, Mutex::default());
+        Self { session, side, records, judge, terms, clock, present, people, carried, specs, turn, read }
+    }
+
+    /// With who sits there: answers in place are theirs.
+    #[must_use]
+    pub fn answered_by(mut self, present: Option<String>) -> Self {
+        self.present = present;
+        self
+    }
+
+    /// With who people are now: what they decided is carried out as long as they may decide it.
+    #[must_use]
+    pub fn knowing(mut self, people: Option<Arc<dyn People>>) -> Self {
+        self.people = people;
+        self
+    }
+
+    /// Whose yes a call has that is about to run.
+    pub(super) fn approver(&self, call: &CallId) -> Option<String> {
+        self.carried().get(call).cloned()
+    }
+
+    fn carried(&self) -> MutexGuard<'_, BTreeMap<CallId, String>> {
+        self.carried.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks at what is kept beside the session again: call it when the session went to another branch.
@@ -230,7 +202,7 @@ impl Register {
                 settled.push((question, CardState::Expired));
                 late.push(call);
             } else {
-                settled.push((question, self.judged(question, ask, choice, person)?));
+                settled.push((question, self.judged(question, ask, choice, person).await?));
             }
         }
         for (question, state) in settled {
@@ -256,7 +228,7 @@ impl Register {
     }
 
     /// What was decided about the questions of a suspended run. For whoever opens a session again: what was decided before a
-    /// crash, and not taken yet, counts.
+    /// crash, and not taken yet, counts, by whoever decided it. [`honoured`](Register::honoured) says whether they still may.
     ///
     /// # Errors
     /// [`ApprovalError::Side`]
@@ -266,8 +238,15 @@ impl Register {
         let mut open = Vec::new();
         for ask in asks {
             let question = read.newest(&ask.call.id).filter(|question| question.card.shown == ask.shown);
-            match question.and_then(|question| self.decision(&question.card)) {
-                Some(decision) => answers.push(Answer::to(ask, decision)),
+            let decided = question.and_then(|question| Some((question.seen(), decision(&question.card)?)));
+            match decided {
+                // For what they were shown, which need not be what is shown now.
+                Some((seen, decision)) => answers.push(Answer {
+                    call: ask.call.id.clone(),
+                    shown: Some(seen.shown),
+                    base: seen.base,
+                    decision,
+                }),
                 None => open.push(ask.call.id.clone()),
             }
         }
@@ -275,31 +254,8 @@ impl Register {
         Ok(Decided { decisions, open, late: Vec::new() })
     }
 
-    /// What a settled question means for the run.
-    fn decision(&self, card: &ApprovalCard) -> Option<Decision> {
-        match &card.state {
-            CardState::Pending => None,
-            CardState::Approved { amended: None, .. } => Some(Decision::Allow),
-            CardState::Approved { amended: Some(args), .. } => {
-                Some(Decision::AllowWith { arguments: Value::Object(args.clone()) })
-            }
-            CardState::Rejected { reason, .. } => Some(Decision::Deny { reason: reason.clone() }),
-            CardState::Expired => {
-                let until = card.expires.map(|until| format!(" until {until}")).unwrap_or_default();
-                let reason = format!(
-                    "nobody answered{until}, and the question is closed. Nothing was done. Things may have changed since: \
-                     look again before you ask again."
-                );
-                Some(Decision::Refuse { reason })
-            }
-            CardState::Superseded => {
-                Some(Decision::Refuse { reason: "something else was said instead of an answer.".to_owned() })
-            }
-        }
-    }
-
     /// What somebody's choice makes of a question, if they may choose it.
-    fn judged(
+    async fn judged(
         &self,
         question: &Question,
         ask: &Ask,
@@ -313,90 +269,33 @@ impl Register {
             }
             Choice::Approve { edits } => edits,
         };
-        // As it was when it was asked, and as the product says it now.
-        let now = self.judge.act(tool).and_then(|act| act.needs.as_deref());
-        for needs in [question.needs.as_deref(), now] {
-            self.terms.approvers.may(person, tool, needs).map_err(|missing| ApprovalError::NotAllowed {
-                person: person.name.clone(),
-                tool: tool.clone(),
-                missing,
-            })?;
-        }
+        self.may(question, person).map_err(|missing| ApprovalError::NotAllowed {
+            person: person.name.clone(),
+            tool: tool.clone(),
+            missing,
+        })?;
         let mut spec = ToolSpec::new(tool, "", question.schema.clone());
         spec.label.clone_from(&question.card.title);
         let args = ask.arguments.as_object().cloned().unwrap_or_default();
-        let amended = amend(&spec, &args, &question.amendable, &edits)
-            .map_err(|problems| ApprovalError::Edits { tool: tool.clone(), problems })?;
+        let wrong = |problems| ApprovalError::Edits { tool: tool.clone(), problems };
+        let mut amended = amend(&spec, &args, &question.amendable, &edits).map_err(wrong)?;
+        let settling = self.judge.act(tool).and_then(|act| act.settle.clone());
+        if let (Some(args), Some(settling)) = (&mut amended, settling) {
+            // What they mean by `tomorrow` is meant from here and now, too.
+            *args = settling(args.clone()).await.map_err(|problem| wrong(vec![problem]))?;
+        }
         Ok(CardState::Approved { by: Some(person.name.clone()), amended })
     }
 
-    /// Settles a question, unless somebody did: then that counts. Answers whether somebody did.
-    async fn settle(
-        &self,
-        card: &ApprovalCard,
-        state: CardState,
-        by: &str,
-        now: Timestamp,
-    ) -> Result<bool, ApprovalError> {
-        let id = format!("{}/{}", self.session, card.id);
-        let deed = match &state {
-            CardState::Approved { amended, .. } => Deed::Approved {
-                what: vec![card.call.to_string()],
-                edits: amended.iter().map(|args| (card.call.to_string(), args.clone())).collect(),
-            },
-            CardState::Rejected { reason, .. } => Deed::Rejected { reason: reason.clone() },
-            CardState::Expired | CardState::Superseded | CardState::Pending => Deed::Expired,
-        };
-        let who = if state == CardState::Expired { NOBODY } else { by };
-        let trace = Trace { at: now, by: who.to_owned(), deed };
-        let doc = json!({
-            "session": self.session, "question": card.id, "tool": card.tool, "digest": card.digest, "shown": card.shown,
-            "state": state, "trail": [trace],
-        });
-        let (state, was) = match self.records.put(KIND, &id, &doc, None).await {
-            Ok(_) => (state, false),
-            Err(RecordError::Conflict { .. }) => {
-                let kept = self.records.get(KIND, &id).await?;
-                let kept = kept.and_then(|kept| CardState::deserialize(kept.doc.get("state")?).ok());
-                let kept = kept.ok_or_else(|| RecordError::Store {
-                    kind: KIND.to_owned(),
-                    problem: format!("{id} cannot be read"),
-                })?;
-                let was = kept != state;
-                (kept, was)
-            }
-            Err(error) => return Err(error.into()),
-        };
-        self.keep(Change::Settled { card: card.id.clone(), state }).await?;
-        Ok(was)
-    }
-
-    /// Keeps questions that are asked. One that is open and asks the same is the same question.
-    async fn asks(&self, asks: &[Ask]) -> Result<(), ApprovalError> {
-        let _turn = self.turn.lock().await;
-        let (read, now) = (self.read()?, (self.clock)());
-        let mut number = read.questions.len();
-        for ask in asks {
-            if let Some(open) = read.pending(&ask.call.id) {
-                if open.card.shown == ask.shown {
-                    continue;
-                }
-                let card = open.card.id.clone();
-                self.keep(Change::Settled { card, state: CardState::Superseded }).await?;
-            }
-            number += 1;
-            let act = self.judge.act(&ask.call.name);
-            let spec = self.specs.lock().unwrap_or_else(PoisonError::into_inner).get(&ask.call.name).cloned();
-            let expires = self.terms.time_to_live.and_then(|time| now.checked_add(time).ok());
-            let id = name(number, ask, now);
-            let card = ApprovalCard::of(id, ask, act, spec.as_ref(), now, expires);
-            let change = Change::Asked {
-                card: Box::new(card),
-                schema: spec.map_or(Value::Null, |spec| spec.schema),
-                amendable: act.map(|act| act.amendable.clone()).unwrap_or_default(),
-                needs: act.and_then(|act| act.needs.clone()),
-            };
-            self.keep(change).await?;
+    /// Whether somebody may approve a question: by what it needed when it was asked, and by what the product says now.
+    ///
+    /// # Errors
+    /// What they would need.
+    pub(super) fn may(&self, question: &Question, person: &Person) -> Result<(), String> {
+        let tool = &question.card.tool;
+        let now = self.judge.act(tool).and_then(|act| act.needs.as_deref());
+        for needs in [question.needs.as_deref(), now] {
+            self.terms.approvers.may(person, tool, needs)?;
         }
         Ok(())
     }
@@ -407,22 +306,40 @@ impl Register {
         match self.read()?.pending(call) {
             Some(open) => {
                 let card = open.card.id.clone();
-                self.keep(Change::Settled { card, state: CardState::Superseded }).await
+                self.keep(Change::Settled { card, state: CardState::Superseded, seen: None }).await
             }
             None => Ok(()),
         }
     }
 
     /// Settles the question about a call that was answered in place. One that was answered here is settled already.
-    async fn answered(&self, call: &CallId, state: CardState) -> Result<(), ApprovalError> {
+    async fn answered(&self, call: &CallId, decision: &Decision) -> Result<(), ApprovalError> {
         let _turn = self.turn.lock().await;
+        let Some(state) = in_place(decision, self.present.clone()) else { return Ok(()) };
+        let by = self.present.as_deref().unwrap_or(UNNAMED);
         match self.read()?.pending(call) {
-            Some(open) => self.settle(&open.card, state, IN_PLACE, (self.clock)()).await.map(drop),
+            Some(open) => self.settle(&open.card, state, by, (self.clock)()).await.map(drop),
             None => Ok(()),
         }
     }
 
-    fn read(&self) -> Result<Arc<Read>, ApprovalError> {
+    /// Keeps what was answered in place, and whose yes the calls have that run next.
+    async fn take(&self, answers: &[Answer]) -> Result<(), ApprovalError> {
+        for answer in answers {
+            self.answered(&answer.call, &answer.decision).await?;
+        }
+        let read = self.read()?;
+        for answer in answers {
+            if let Some(CardState::Approved { by: Some(by), .. }) =
+                read.newest(&answer.call).map(|question| &question.card.state)
+            {
+                self.carried().insert(answer.call.clone(), by.clone());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn read(&self) -> Result<Arc<Read>, ApprovalError> {
         if let Some(read) = &*self.cache() {
             return Ok(Arc::clone(read));
         }
@@ -436,7 +353,7 @@ impl Register {
         Ok(read)
     }
 
-    async fn keep(&self, change: Change) -> Result<(), ApprovalError> {
+    pub(super) async fn keep(&self, change: Change) -> Result<(), ApprovalError> {
         let problem = |problem: String| ApprovalError::Side { problem };
         let value = serde_json::to_value(&change).map_err(|error| problem(error.to_string()))?;
         self.side.append(SIDE, value).await.map_err(problem)?;
@@ -451,11 +368,27 @@ impl Register {
     }
 }
 
-/// The name of a question. It differs between branches of a session, which number their questions alike: what was decided
-/// on one of them is not decided on the other.
-fn name(number: usize, ask: &Ask, now: Timestamp) -> String {
-    let shown: String = ask.shown.as_str().chars().take(8).collect();
-    format!("q{number}-{shown}-{}", now.as_second())
+/// What a settled question means for the run.
+fn decision(card: &ApprovalCard) -> Option<Decision> {
+    match &card.state {
+        CardState::Pending => None,
+        CardState::Approved { amended: None, .. } => Some(Decision::Allow),
+        CardState::Approved { amended: Some(args), .. } => {
+            Some(Decision::AllowWith { arguments: Value::Object(args.clone()) })
+        }
+        CardState::Rejected { reason, .. } => Some(Decision::Deny { reason: reason.clone() }),
+        CardState::Expired => {
+            let until = card.expires.map(|until| format!(" until {until}")).unwrap_or_default();
+            let reason = format!(
+                "nobody answered{until}, and the question is closed. Nothing was done. Things may have changed since: \
+                 look again before you ask again."
+            );
+            Some(Decision::Refuse { reason })
+        }
+        CardState::Superseded => {
+            Some(Decision::Refuse { reason: "something else was said instead of an answer.".to_owned() })
+        }
+    }
 }
 
 #[async_trait]
@@ -496,14 +429,34 @@ impl Hooks for Register {
         let kept = match record {
             Record::Asked(asks) => self.asks(asks).await,
             // A call whose question was never answered has its result all the same: something else was said.
-            Record::Message(Message::ToolResult(result)) => self.supersede(&result.call).await,
+            Record::Message(Message::ToolResult(result)) => {
+                self.carried().remove(&result.call);
+                self.supersede(&result.call).await
+            }
+            // Before any of it counts: a decision that cannot be recorded has no effect.
+            Record::Answered(answers) => self.take(answers).await,
             Record::Message(_) | Record::TurnOpen => Ok(()),
         };
         kept.map_err(|error| error.to_string())
     }
 }
 
-/// What was answered in place, by whoever sits before a terminal.
+/// What an answer in place makes of a question.
+fn in_place(decision: &Decision, by: Option<String>) -> Option<CardState> {
+    match decision {
+        Decision::Allow | Decision::AllowAndRemember { .. } => {
+            Some(CardState::Approved { by, amended: None })
+        }
+        Decision::AllowWith { arguments } => {
+            Some(CardState::Approved { by, amended: arguments.as_object().cloned() })
+        }
+        Decision::Deny { reason } => Some(CardState::Rejected { by, reason: reason.clone() }),
+        Decision::Refuse { reason } => Some(CardState::Rejected { by: None, reason: reason.clone() }),
+        Decision::Later => None,
+    }
+}
+
+/// What nobody needs to answer any more, because something that was remembered covers it. Answers themselves are recorded.
 #[async_trait]
 impl Listener for Register {
     fn hears(&self, kind: &EventKind) -> bool {
@@ -512,19 +465,7 @@ impl Listener for Register {
 
     async fn event(&self, event: Event) {
         let EventKind::ApprovalGiven { call, decision } = event.kind else { return };
-        let state = match decision {
-            Decision::Allow | Decision::AllowAndRemember { .. } => {
-                CardState::Approved { by: None, amended: None }
-            }
-            Decision::AllowWith { arguments } => {
-                CardState::Approved { by: None, amended: arguments.as_object().cloned() }
-            }
-            Decision::Deny { reason } | Decision::Refuse { reason } => {
-                CardState::Rejected { by: None, reason }
-            }
-            Decision::Later => return,
-        };
-        if let Err(error) = self.answered(&call, state).await {
+        if let Err(error) = self.answered(&call, &decision).await {
             tracing::error!(%error, "an answer is not shown with its question");
         }
     }

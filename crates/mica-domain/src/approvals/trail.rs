@@ -53,6 +53,16 @@ pub enum Deed {
     },
     /// Nobody answered in time.
     Expired,
+    /// A yes was not carried out: what it rests on had changed, and it was asked again.
+    Outdated {
+        /// What.
+        changed: Vec<String>,
+    },
+    /// A yes was not carried out: whoever gave it may not give it any more.
+    Revoked {
+        /// Why.
+        reason: String,
+    },
 }
 
 /// Something that was decided, and about what.

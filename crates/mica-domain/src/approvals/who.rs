@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::act::Act;
@@ -21,6 +22,16 @@ impl Person {
     pub fn new(name: impl Into<String>, rights: Rights) -> Self {
         Self { name: name.into(), rights }
     }
+}
+
+/// Who people are now. What somebody decided is carried out by whoever is there, with the rights that they have by then.
+#[async_trait]
+pub trait People: Send + Sync {
+    /// Somebody by name. `None`: they are not there any more.
+    ///
+    /// # Errors
+    /// In words, when that cannot be found out.
+    async fn person(&self, name: &str) -> Result<Option<Person>, String>;
 }
 
 /// Who may approve calls of which tool, besides having the right that the call itself needs.

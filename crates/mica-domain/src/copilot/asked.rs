@@ -19,7 +19,8 @@ pub(super) struct Asked {
     /// What the run took, as a call last saw it.
     tally: Mutex<Tally>,
     waiting: Mutex<Option<Waiting>>,
-    /// What was asked is over, and its calls are not settled yet: they are, with whatever is said next.
+    /// What was asked was over when the session was opened, and its calls are not settled yet: they are, with whatever is
+    /// said next. Sessions of before are left so; now the message that is said instead is what ends a question.
     abandoned: Mutex<bool>,
 }
 
@@ -49,14 +50,18 @@ impl Asked {
         Ok(())
     }
 
-    /// Nobody is asked any more, for good: also when nothing comes of what was said instead.
-    pub(super) async fn abandon(&self) -> Result<(), String> {
+    /// Keeps what is asked as it was looked at again.
+    pub(super) async fn renew(&self, asks: Vec<Ask>, tally: Tally) -> Result<(), String> {
         if let Some(keeper) = &self.keeper {
-            keeper.abandoned().await?;
+            keeper.waits(&asks, &tally).await?;
         }
-        *lock(&self.abandoned) = true;
-        *lock(&self.waiting) = None;
+        *lock(&self.waiting) = Some(Waiting { asks, tally });
         Ok(())
+    }
+
+    /// People are still asked: what was said instead could not be kept, so it was not said.
+    pub(super) fn put_back(&self, waiting: &Waiting) {
+        *lock(&self.waiting) = Some(waiting.clone());
     }
 }
 
@@ -85,7 +90,7 @@ impl Hooks for Asked {
                 *lock(&self.abandoned) = false;
                 Ok(())
             }
-            Record::TurnOpen => Ok(()),
+            Record::TurnOpen | Record::Answered(_) => Ok(()),
         }
     }
 }

@@ -115,6 +115,21 @@ impl Closing {
             tracing::error!(problem, "what the domain remembers could not be kept");
         }
         self.lives.end(ending).await;
+        self.close(outcome, words).await;
+    }
+
+    /// A run that waited is over, because a person said something else: what it had taken is let go, as far as that is not
+    /// done yet. What the next one needs is taken.
+    pub(super) async fn gives_way(&self, taken: &[String]) {
+        let (outcome, words) = (Outcome::Aborted, self.run().words.clone());
+        if let Err(problem) = self.domain.run_ended(&outcome).await {
+            tracing::error!(problem, "what the domain remembers could not be kept");
+        }
+        self.lives.end_those(taken, Ending::Aborted).await;
+        self.close(&outcome, words).await;
+    }
+
+    async fn close(&self, outcome: &Outcome, words: Option<(MessageId, String)>) {
         let text = match words {
             None => String::new(),
             Some((message, said)) => {

@@ -1,11 +1,14 @@
 //! People who answer: one after the other, with a name, in time. A run goes on when all of its questions are answered.
+//!
+//! Promises: a yes is carried out when what it rests on stands as it was shown, by somebody who may still give it, in the
+//! name of whoever gave it. What cannot be recorded is not carried out.
 
 use std::sync::Arc;
 
-use mica_ai::id::CallId;
+use mica_agent::{Ask, look_again};
 
-use super::{Copilot, CopilotError};
-use crate::approvals::{Choice, Decided, Person, Register};
+use super::{Copilot, CopilotError, Inner};
+use crate::approvals::{About, ApprovalError, CardState, Choice, Decided, Person, Register};
 use crate::runners::Turned;
 
 /// What an answer came to.
@@ -23,25 +26,59 @@ impl Copilot {
         &self.inner.register
     }
 
-    /// A person answers some of what is asked. When nothing is open any more, the run goes on.
+    /// What people are asked, looked at again: with previews of things as they stand now, and with what has changed since
+    /// they were asked. For whoever shows it, also after a restart or a reload. While a run goes on: as it was.
     ///
     /// # Errors
-    /// [`CopilotError::NothingWaits`]; [`CopilotError::Approval`] when they may not, or changed what may not be changed: then
-    /// nothing is decided.
-    pub async fn decide(
+    /// [`CopilotError::Approval`], [`CopilotError::Kept`]: what is shown could not be kept, so nobody could answer it.
+    pub async fn questions(&self) -> Result<Vec<Ask>, CopilotError> {
+        let Ok(_turn) = self.inner.running.try_lock() else { return Ok(self.waiting()) };
+        self.inner.look_again().await
+    }
+
+    /// A person answers some of what is asked: a question as they were shown it (`&Ask`, `&ApprovalCard`), or a call, as it
+    /// was shown last. When nothing is open any more, the run goes on.
+    ///
+    /// # Errors
+    /// [`CopilotError::NothingWaits`]; [`CopilotError::Approval`] when they may not, changed what may not be changed, or when
+    /// what a yes rests on is not as they were shown it ([`ApprovalError::Changed`]): then nothing is decided, and
+    /// [`waiting`](Copilot::waiting) has the question as it is now.
+    pub async fn decide<Q: Into<About>>(
         &self,
-        said: impl IntoIterator<Item = (CallId, Choice)>,
+        said: impl IntoIterator<Item = (Q, Choice)>,
         person: &Person,
     ) -> Result<Answered, CopilotError> {
-        let asks = self.waiting();
-        if asks.is_empty() {
+        let before = self.waiting();
+        if before.is_empty() {
             return Err(CopilotError::NothingWaits);
         }
+        let said: Vec<(About, Choice)> =
+            said.into_iter().map(|(about, choice)| (about.into(), choice)).collect();
+        let asks = Box::pin(self.questions()).await?;
+        for (about, choice) in &said {
+            if matches!(choice, Choice::Approve { .. }) {
+                self.stands(about, &before, &asks)?;
+            }
+        }
+        let said = said.into_iter().map(|(about, choice)| (about.call, choice));
         self.taken(self.inner.register.decide(&asks, said, person).await?).await
     }
 
+    /// Whether a question is still as somebody was shown it.
+    fn stands(&self, about: &About, before: &[Ask], now: &[Ask]) -> Result<(), ApprovalError> {
+        let of = |asks: &[Ask]| asks.iter().find(|ask| ask.call.id == about.call).cloned();
+        let (Some(was), Some(now)) = (of(before), of(now)) else { return Ok(()) };
+        let seen = about.seen.as_ref().unwrap_or(&was.shown);
+        // What somebody answered before needs no other words: the answer is late.
+        let newest = self.inner.register.cards()?.into_iter().rev().find(|card| card.call == about.call);
+        if *seen == now.shown || newest.is_none_or(|card| card.state != CardState::Pending) {
+            return Ok(());
+        }
+        Err(ApprovalError::Changed { tool: now.call.name.clone(), changes: now.changed })
+    }
+
     /// Settles questions whose time is over as a no, and goes on with what was decided in a process that ended before it
-    /// could. Does nothing when nothing waits.
+    /// could: in the name of whoever decided, as far as they still may. Does nothing when nothing waits.
     ///
     /// # Errors
     /// [`CopilotError`].
@@ -50,14 +87,39 @@ impl Copilot {
         if asks.is_empty() {
             return Ok(Answered { decided: Decided::default(), turned: None });
         }
+        self.inner.register.catch_up(&asks).await?;
         self.taken(self.inner.register.expire(&asks).await?).await
     }
 
     async fn taken(&self, decided: Decided) -> Result<Answered, CopilotError> {
-        let turned = match &decided.decisions {
-            Some(decisions) => Some(self.answer(decisions.clone()).await?),
-            None => None,
+        let decided = Box::pin(self.inner.register.honoured(decided)).await?;
+        let Some(decisions) = decided.decisions.clone() else {
+            return Ok(Answered { decided, turned: None });
         };
-        Ok(Answered { decided, turned })
+        match self.answer(decisions).await {
+            Ok(turned) => Ok(Answered { decided, turned: Some(turned) }),
+            // Of two who answer at once, one has the run go on with what both said.
+            Err(CopilotError::Busy | CopilotError::NothingWaits) => Ok(Answered { decided, turned: None }),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Inner {
+    /// Looks again at what is asked, and keeps what is to be seen. Only while no run goes on.
+    pub(super) async fn look_again(&self) -> Result<Vec<Ask>, CopilotError> {
+        let Some(waiting) = self.asked.waiting() else { return Ok(Vec::new()) };
+        let tools = self.agent.with(|cx| cx.tools.clone()).await.map_err(|_| CopilotError::Busy)?;
+        let mut asks = Vec::with_capacity(waiting.asks.len());
+        for ask in &waiting.asks {
+            asks.push(look_again(ask, &tools, &*self.hooks).await);
+        }
+        // First the questions: those that were looked at again come to the same when they are once more.
+        self.register.renewed(&asks).await?;
+        if asks != waiting.asks {
+            let renewed = self.asked.renew(asks.clone(), waiting.tally).await;
+            renewed.map_err(|problem| CopilotError::Kept { problem })?;
+        }
+        Ok(asks)
     }
 }

@@ -11,7 +11,9 @@ use mica_agent::hooks::{Gated, Point, Step};
 use mica_agent::{Context, Hooks, RunError, Tool, Verdict};
 use mica_context::WindowKeeper;
 
+use super::prefix::Prefix;
 use super::setup::Around;
+use crate::approvals::{self, Register};
 use crate::autonomy::{Autonomy, AutonomyGate, Judge};
 use crate::capture::{self, Book};
 use crate::error::DomainError;
@@ -24,6 +26,8 @@ pub(super) struct Calls {
     pub(super) autonomy: Autonomy,
     pub(super) book: Arc<Book>,
     pub(super) store: Store,
+    /// Who knows whose yes a call has.
+    pub(super) register: Arc<Register>,
     /// Tools besides those of the domain.
     pub(super) tools: Vec<Arc<dyn Tool>>,
     /// What is put around all of them.
@@ -48,6 +52,8 @@ pub(super) struct Epoch {
 /// The kind of a change of the window by a change of page, and by one of what a page has.
 const PAGE: &str = "page";
 const TOOLS: &str = "tools";
+/// The kind of one because the session was opened again, by another program or with other things around it.
+const OPENED: &str = "opened";
 
 impl Epoch {
     /// The first epoch, of the page that the session is on.
@@ -68,6 +74,27 @@ impl Epoch {
         };
         epoch.freeze(cx)?;
         Ok(epoch)
+    }
+
+    /// What requests begin with now.
+    pub(super) fn prefix(&self, cx: &Context) -> Prefix {
+        Prefix::of(lock(&self.page).as_deref(), cx)
+    }
+
+    /// The session is opened again: when requests begin with something else than they did, that is told with its reason.
+    /// Answers the reason.
+    pub(super) fn opened(&self, cx: &Context, kept: Option<&Prefix>) -> Option<String> {
+        let reason = self.prefix(cx).differs(kept?)?;
+        if cx.messages.is_empty() {
+            return None;
+        }
+        let fill = self.window.report(cx).fill.total();
+        self.window.rewritten("a session that was opened again");
+        // What it was before can only be read in what was sent: nobody has it any more.
+        let change =
+            WindowChange { kind: OPENED.to_owned(), reason: reason.clone(), before: fill, after: fill };
+        lock(&self.told).push(change);
+        Some(reason)
     }
 
     /// What can be done here, for people.
@@ -113,13 +140,14 @@ impl Epoch {
         let prompt = self.domain.prompt(&resolved)?;
         cx.system = prompt.system();
         *lock(&self.summaries) = resolved.summaries;
-        let Calls { autonomy, book, store, tools: more, around } = &self.calls;
+        let Calls { autonomy, book, store, register, tools: more, around } = &self.calls;
         let (acts, mut tools) = (self.domain.acts(), resolved.tools);
         for tool in more {
             tools.add(Arc::clone(tool));
         }
         let tools = around.iter().fold(tools, |tools, around| around(tools));
         let tools = knowing(&store::equipped(&tools, store), &self.domain);
+        let tools = approvals::acting(&tools, register);
         let captures = autonomy.captures();
         cx.tools = if captures { capture::wrapped(tools, &acts, autonomy, book) } else { tools };
         let judge = Arc::new(Judge::new(acts, autonomy.clone()));

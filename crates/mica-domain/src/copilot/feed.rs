@@ -131,7 +131,8 @@ impl Copilot {
             Ok(missed) => Following { anew: None, last: from.map(|place| place.seq), missed, more, feed },
             Err(going_on) => {
                 // Read behind the place, not before it: what is told twice is the same, what is not told is lost.
-                let anew = Anew { messages: self.inner.messages().await?, waiting: self.waiting() };
+                let waiting = Box::pin(self.questions()).await?;
+                let anew = Anew { messages: self.inner.messages().await?, waiting };
                 let last = going_on.front().map_or(newest, |event| event.seq.checked_sub(1));
                 Following { anew: Some(anew), last, missed: going_on, more, feed }
             }

@@ -78,38 +78,69 @@ impl Lives {
         Ok(Self { known: known.collect(), side, lives: Mutex::new(lives) })
     }
 
-    /// A run begins on a page.
-    pub(super) async fn begin(&self, state: &State) -> Result<(), CopilotError> {
-        let page = state.page.as_deref();
+    /// Those that live on a page.
+    fn here<'a>(&'a self, state: &'a State) -> impl Iterator<Item = (&'a String, &'a Arc<dyn Lifecycle>)> {
         let here = |at: &Page| match at {
             Page::Global => true,
-            Page::Named(name) => Some(name.as_str()) == page,
+            Page::Named(name) => Some(name.as_str()) == state.page.as_deref(),
         };
-        for (name, (_, lifecycle)) in self.known.iter().filter(|(_, (at, _))| here(at)) {
+        self.known.iter().filter(move |(_, (at, _))| here(at)).map(|(name, (_, lifecycle))| (name, lifecycle))
+    }
+
+    /// A run begins on a page. Answers what it took, by id; when it cannot begin, that is let go again, and nothing else is.
+    pub(super) async fn begin(&self, state: &State) -> Result<Vec<String>, CopilotError> {
+        let mut taken = Vec::new();
+        for (name, lifecycle) in self.here(state) {
+            let id = format!("{:04}", self.all().len() + 1);
             let begun = match caught(lifecycle, state.clone()).await {
-                Ok(taken) => self.began(name, taken).await,
+                Ok(what) => {
+                    taken.push(id.clone());
+                    self.began(id, name, what).await
+                }
                 Err(reason) => Err(CopilotError::NotBegun { lifecycle: name.clone(), reason }),
             };
             if let Err(error) = begun {
-                self.end(Ending::Aborted).await;
+                self.end_those(&taken, Ending::Aborted).await;
                 return Err(error);
             }
         }
-        Ok(())
+        Ok(taken)
     }
 
-    async fn began(&self, name: &str, taken: Value) -> Result<(), CopilotError> {
-        let id = format!("{:04}", self.all().len() + 1);
+    /// Whether a run that begins on a page would take what is taken already.
+    pub(super) fn is_taken(&self, state: &State) -> bool {
+        let all = self.all();
+        let taken = |name: &String| all.values().any(|life| life.name == *name && life.ending.is_none());
+        self.here(state).any(|(name, _)| taken(name))
+    }
+
+    /// What is taken, by id.
+    pub(super) fn taken(&self) -> Vec<String> {
+        let all = self.all();
+        all.iter().filter(|(_, life)| life.ending.is_none()).map(|(id, _)| id.clone()).collect()
+    }
+
+    async fn began(&self, id: String, name: &str, taken: Value) -> Result<(), CopilotError> {
         let life = Life { name: name.to_owned(), taken: taken.clone(), ending: None, undone: false };
         // In memory first: what cannot be kept is released all the same.
         self.all().insert(id.clone(), life);
         self.keep(&Change::Began { id, name: name.to_owned(), taken }).await
     }
 
+    /// Whether something is taken for a run.
+    pub(super) fn is_begun(&self) -> bool {
+        self.known.is_empty() || !self.taken().is_empty()
+    }
+
     /// A run has ended: all that is open is ended and released.
     pub(super) async fn end(&self, ending: Ending) {
+        self.end_those(&self.taken(), ending).await;
+    }
+
+    /// The same of some of it, as far as it is open.
+    pub(super) async fn end_those(&self, ids: &[String], ending: Ending) {
         let all = self.all().clone();
-        let open = all.into_iter().filter(|(_, life)| life.ending.is_none());
+        let open = all.into_iter().filter(|(id, life)| life.ending.is_none() && ids.contains(id));
         for (id, life) in open {
             if let Some((_, lifecycle)) = self.known.get(&life.name) {
                 let (lifecycle, taken) = (Arc::clone(lifecycle), life.taken.clone());

@@ -29,7 +29,8 @@ pub struct ShownAnswer {
 }
 
 impl Copilot {
-    /// What people are asked at the moment.
+    /// What people are asked at the moment, as it was looked at last: when it was asked, shown, or opened again. Whoever
+    /// shows it later asks for [`questions`](Copilot::questions).
     pub fn waiting(&self) -> Vec<Ask> {
         self.inner.asked.waiting().map(|waiting| waiting.asks).unwrap_or_default()
     }
@@ -82,6 +83,11 @@ impl Copilot {
     /// What the last run captured, once it has ended: people decide about it.
     pub fn bundle(&self) -> Option<Bundle> {
         self.inner.closing.bundle()
+    }
+
+    /// Where the user is, also in a session that was opened again: what goes on goes on there.
+    pub fn page(&self) -> Option<String> {
+        self.inner.domain.snapshot().page
     }
 
     /// What keeps the window.

@@ -199,7 +199,13 @@ impl Conversation for Copilot {
     }
 
     async fn waiting(&self) -> Vec<Ask> {
-        Copilot::waiting(self)
+        match Box::pin(self.questions()).await {
+            Ok(asks) => asks,
+            Err(error) => {
+                tracing::warn!(%error, "what people are asked could not be looked at again");
+                Copilot::waiting(self)
+            }
+        }
     }
 
     async fn recall(&self, past: Vec<Past>) -> Result<(), SayError> {

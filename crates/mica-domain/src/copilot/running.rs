@@ -11,51 +11,96 @@ use serde_json::json;
 use super::{CopilotError, Inner};
 use crate::lifecycle::Ending;
 use crate::runners::{Origin, Said, Turned};
-use crate::state::Surroundings;
+use crate::side::Side;
+use crate::state::{State, Surroundings};
 
 impl Inner {
     pub(super) async fn say(self: Arc<Self>, said: Said) -> Result<Turned, CopilotError> {
-        if let Some(waiting) = self.asked.waiting() {
-            if said.origin != Origin::Person {
-                return Err(CopilotError::Waiting);
-            }
-            // The run that waited is over, whatever becomes of what is said. Its calls are settled with the next message.
-            self.asked.abandon().await.map_err(|problem| CopilotError::Kept { problem })?;
-            self.closing.goes_on();
-            self.closing.ends(&Outcome::Aborted).await;
-            for ask in &waiting.asks {
-                self.register.supersede(&ask.call.id).await?;
-            }
+        let waiting = self.asked.waiting();
+        if waiting.is_some() && said.origin != Origin::Person {
+            return Err(CopilotError::Waiting);
         }
         let user = match &said.source {
-            None => User { id: MessageId::fresh(), content: vec![Content::text(said.text)] },
+            None => User { id: MessageId::fresh(), content: vec![Content::text(said.text.clone())] },
             Some(name) => {
                 let id = named(name);
                 if self.messages().await?.iter().any(|message| *message.id() == id) {
                     return Err(CopilotError::SaidBefore { name: name.clone() });
                 }
-                User { id, content: vec![Content::text(said.text)] }
+                User { id, content: vec![Content::text(said.text.clone())] }
             }
         };
+        let before = self.domain.snapshot();
+        self.places(&said);
+        let taken = self.lives.taken();
+        // Nothing is over before what is said can begin: until then it can fail, and what was asked is still asked.
+        if let Err(error) = self.begins(&said, &user, waiting.is_some()).await {
+            self.goes_back(before, waiting.is_some()).await;
+            return Err(error);
+        }
+        if waiting.is_some() {
+            // The run that waited is over, where it was. Its calls are settled with the message that is said, and its questions
+            // with them.
+            self.domain.put_back(before);
+            self.closing.gives_way(&taken).await;
+            self.places(&said);
+        }
+        self.closing.begins();
+        let agent = self.agent.clone();
+        let turned = self.ran(async move { agent.prompt(user).await }).await?;
+        if let (Some(waiting), Outcome::Failed { error: RunError::Record { .. } }) =
+            (&waiting, &turned.outcome)
+            && self.agent.with(|cx| !cx.open_calls().is_empty()).await.unwrap_or(false)
+        {
+            // Not a word of it is on record, so it was not said, and people are still asked.
+            self.asked.put_back(waiting);
+            self.register.asked_still(&waiting.asks).await?;
+        }
+        Ok(turned)
+    }
+
+    /// Goes where a message was said.
+    fn places(&self, said: &Said) {
         let is_continuation = matches!(said.origin, Origin::Task { .. } | Origin::Continued);
         match &said.surroundings {
             Some(here) => self.domain.message(here),
             None if is_continuation => {}
             None => self.domain.message(&Surroundings::default()),
         }
+    }
+
+    /// Takes what a run needs, before it begins. What a run that waits has taken is let go first when it is the same.
+    async fn begins(&self, said: &Said, user: &User, waits: bool) -> Result<(), CopilotError> {
         self.enter().await?;
-        self.lives.begin(&self.domain.snapshot()).await?;
+        let state = self.domain.snapshot();
+        if waits && self.lives.is_taken(&state) {
+            self.lives.end(Ending::Aborted).await;
+        }
+        let taken = self.lives.begin(&state).await?;
         if said.origin != Origin::Person {
             let origin = json!({ "message": user.id, "origin": said.origin });
             let kept = self.side.append("said", origin).await;
             if let Err(problem) = kept {
-                self.lives.end(Ending::Aborted).await;
+                self.lives.end_those(&taken, Ending::Aborted).await;
                 return Err(CopilotError::Kept { problem });
             }
         }
-        self.closing.begins();
-        let agent = self.agent.clone();
-        self.ran(async move { agent.prompt(user).await }).await
+        Ok(())
+    }
+
+    /// Goes back to where the conversation was: what was to be said could not begin.
+    async fn goes_back(&self, before: State, waits: bool) {
+        self.domain.put_back(before);
+        if let Err(error) = self.enter().await {
+            tracing::error!(%error, "the page that a conversation was on could not be entered again");
+        }
+        if waits
+            && !self.lives.is_begun()
+            && let Err(error) = self.lives.begin(&self.domain.snapshot()).await
+        {
+            // It is tried again when the run that waits goes on.
+            tracing::warn!(%error, "what a run that waits had taken could not be taken again");
+        }
     }
 
     pub(super) async fn answer(
@@ -67,8 +112,15 @@ impl Inner {
             return Err(CopilotError::NothingWaits);
         }
         if let Some(here) = surroundings {
+            let before = self.domain.snapshot();
             self.domain.message(&here);
-            self.enter().await?;
+            if let Err(error) = self.enter().await {
+                self.goes_back(before, false).await;
+                return Err(error);
+            }
+        }
+        if !self.lives.is_begun() {
+            self.lives.begin(&self.domain.snapshot()).await?;
         }
         self.closing.goes_on();
         let agent = self.agent.clone();
@@ -108,10 +160,18 @@ impl Inner {
         let entered = self.agent.with(|cx| self.epoch.enter(cx)).await.map_err(|_| CopilotError::Busy)??;
         if let Some(reason) = entered {
             let page = self.domain.snapshot().page;
-            let kept = self.side.append("page", json!({ "page": page, "reason": reason })).await;
+            let kept = self.side.append(PAGE, json!({ "page": page, "reason": reason })).await;
             kept.map_err(|problem| CopilotError::Kept { problem })?;
+            self.keep_prefix(&reason).await?;
         }
         Ok(())
+    }
+
+    /// Keeps what requests begin with, and why it is so, for whoever opens the session again.
+    pub(super) async fn keep_prefix(&self, reason: &str) -> Result<(), CopilotError> {
+        let prefix = self.agent.with(|cx| self.epoch.prefix(cx)).await.map_err(|_| CopilotError::Busy)?;
+        let kept = prefix.keep(&*self.side, reason).await;
+        kept.map_err(|problem| CopilotError::Kept { problem })
     }
 
     /// The whole conversation, as far as it is kept; else as the model has it.
@@ -121,6 +181,15 @@ impl Inner {
         }
         self.agent.with(|cx| cx.messages.clone()).await.map_err(|_| CopilotError::Busy)
     }
+}
+
+/// Whose changes these are, beside the session.
+const PAGE: &str = "page";
+
+/// The page that a conversation was on last.
+pub(super) fn last_page(side: &dyn Side) -> Result<Option<String>, String> {
+    let last = side.all(PAGE)?.pop();
+    Ok(last.and_then(|change| change.get("page")?.as_str().map(str::to_owned)))
 }
 
 /// The id of a message that has a name of its own: it is in the conversation once.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use mica_agent::{Hooks, Listener, Settings, Tool, ToolSet};
-use mica_ai::{Model, Provider};
+use mica_ai::{Dialect, Model, Provider};
 use mica_context::SpillFolder;
 use mica_context::keeper::WindowSettings;
 use mica_policy::budget::Limits;
 use mica_session::Session;
 
-use crate::approvals::Terms;
+use crate::approvals::{People, Terms};
 use crate::autonomy::Autonomy;
 use crate::domain::Domain;
 use crate::profile::Profile;
@@ -24,6 +24,9 @@ pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Puts something around the tools of a page: what stands in for them, for example. What the model sees stays the same.
 pub type Around = Arc<dyn Fn(ToolSet) -> ToolSet + Send + Sync>;
+
+/// Finds a model by its name and dialect, with who answers for it: a session goes on with the one that it was switched to.
+pub type Models = Arc<dyn Fn(&str, Dialect) -> Option<(Arc<dyn Provider>, Arc<Model>)> + Send + Sync>;
 
 /// Who watches the background work of a session.
 #[derive(Clone)]
@@ -42,6 +45,11 @@ pub struct Setup {
     pub provider: Arc<dyn Provider>,
     /// The model.
     pub model: Arc<Model>,
+    /// Finds the model that a session was switched to. Without it a session that is opened again goes on with [`model`], and
+    /// says so.
+    ///
+    /// [`model`]: Setup::model
+    pub models: Option<Models>,
     /// Settings of every request.
     pub settings: Settings,
     /// How the window is kept.
@@ -56,6 +64,11 @@ pub struct Setup {
     pub session: Option<Session>,
     /// On which terms people are asked: who may answer what, and for how long.
     pub terms: Terms,
+    /// Who sits there: what is answered in place is theirs.
+    pub present: Option<String>,
+    /// Who people are now: what somebody decided is carried out as long as they may. As they were when they decided, when
+    /// absent.
+    pub people: Option<Arc<dyn People>>,
     /// What outlives the session and is not part of it.
     pub records: Arc<dyn Records>,
     /// What tools and texts can refer to, as far as the product gives it.
@@ -88,12 +101,15 @@ impl Setup {
             domain,
             provider,
             model,
+            models: None,
             settings: Settings::default(),
             window: WindowSettings::default(),
             profile: Profile::default(),
             rights: Rights::All,
             autonomy: Autonomy::default(),
             terms: Terms::default(),
+            present: None,
+            people: None,
             session: None,
             records: Arc::new(InMemory::default()),
             given: Given::default(),

@@ -88,8 +88,8 @@ async fn the_same_answers_never_make_another_conversation() {
         let said: Vec<String> = shown.iter().map(|one| format!("{} {}", one.message, one.text)).collect();
         (asked, said)
     };
-    let one = Counted::default().within(play()).await;
-    let two = Counted::default().within(play()).await;
+    let one = Box::pin(Counted::default().within(play())).await;
+    let two = Box::pin(Counted::default().within(play())).await;
     assert_eq!(one, two);
     assert_eq!(one.0.len(), 2);
 }

@@ -50,6 +50,9 @@ pub fn question(ask: &Ask, length: Length, paint: Paint) -> String {
     }
     let why = plain(ask.reason.trim_end_matches('.'));
     let _ = write!(text, "\n  {why}.");
+    for changed in &ask.changed {
+        let _ = write!(text, "\n  changed: {}", plain(changed));
+    }
     for (word, proposal) in choices(ask) {
         let lasts = match proposal.scope {
             Scope::Session => "for this session",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mica_agent::{Args, Preview, Tool};
-use mica_domain::{Act, Minted, Minting};
+use mica_domain::{Act, Base, Minted, Minting};
 use rusqlite::{Connection, Transaction};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::search_records::data;
 use super::update_record::{reached, said, summary};
-use super::{DeskTool, line, outside};
+use super::{DeskTool, line, outside, standing};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::entities;
@@ -49,6 +49,20 @@ pub(crate) fn act() -> Act {
         .shown_as("bulk")
         .amending("records")
         .amending("changes")
+}
+
+/// The same at a station.
+pub(crate) fn act_at(station: &Station) -> Act {
+    let act = standing::resting(act(), station, |_, connection, input: Input| {
+        let ids = ids(connection, &input.records)?;
+        ids.iter().try_fold(Base::default(), |base, id| {
+            standing::record(connection, base, id, input.changes.keys())
+        })
+    });
+    standing::settling(act, station, |station, _, args| {
+        standing::settle_owner(station, args.get_mut("changes"));
+        Ok(())
+    })
 }
 
 /// The ids that are meant, each once.

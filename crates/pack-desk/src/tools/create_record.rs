@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mica_agent::{Args, Preview, Tool};
-use mica_domain::{Act, Minted, Minting};
+use mica_domain::{Act, Base, Minted, Minting};
 use rusqlite::{Connection, Transaction};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::search_records::{data, row};
 use super::update_record::reached;
-use super::{DeskTool, outside, rows, text};
+use super::{DeskTool, outside, rows, standing, text};
 use crate::station::Station;
 use crate::store::entities::{self, Kind};
 use crate::store::{Done, Hand, Result};
@@ -46,6 +46,26 @@ pub(crate) fn act() -> Act {
         .amending("fields")
 }
 
+/// The same at a station: somebody else may make the same one meanwhile.
+pub(crate) fn act_at(station: &Station) -> Act {
+    let act = standing::resting(act(), station, |_, connection, input: Input| {
+        let like = like(connection, input.kind, &input.name)?;
+        let ids: Vec<String> = like.into_iter().map(|entity| entity.id).collect();
+        Ok(Base::of("records like it", ids.join(" ")))
+    });
+    standing::settling(act, station, |station, _, args| {
+        standing::settle_owner(station, args.get_mut("fields"));
+        Ok(())
+    })
+}
+
+/// Records that are called so.
+fn like(connection: &Connection, kind: Kind, name: &str) -> Result<Vec<entities::Entity>> {
+    let same =
+        entities::Search { words: name.to_owned(), kind: Some(kind), limit: Some(3), ..Default::default() };
+    Ok(entities::search(connection, &same)?.0)
+}
+
 fn fields(input: Input) -> Map<String, Value> {
     let mut fields = Map::new();
     fields.insert("name".to_owned(), Value::String(input.name));
@@ -56,9 +76,7 @@ fn fields(input: Input) -> Map<String, Value> {
 fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview> {
     let (kind, name) = (input.kind, input.name.clone());
     let fields = entities::checked(connection, kind, &fields(input))?;
-    let same =
-        entities::Search { words: name.clone(), kind: Some(kind), limit: Some(3), ..Default::default() };
-    let (like, _) = entities::search(connection, &same)?;
+    let like = like(connection, kind, &name)?;
     let mut text = rows(&fields);
     text.extend(reached(kind, &fields));
     for (index, entity) in like.iter().enumerate() {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use mica_agent::{Args, Preview, Tool};
-use mica_domain::{Act, Minted, Minting};
+use mica_domain::{Act, Base, Minted, Minting};
 use rusqlite::{Connection, Transaction};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::list_tasks::{row, whose};
-use super::{DeskTool, line, outside, text};
+use super::{DeskTool, line, outside, standing, text};
 use crate::station::Station;
 use crate::store::tasks::{self, New};
 use crate::store::{Done, Hand, Result};
@@ -51,6 +51,22 @@ pub(crate) fn act() -> Act {
         .amending("detail")
         .amending("assignee")
         .amending("deadline")
+}
+
+/// The same at a station.
+pub(crate) fn act_at(station: &Station) -> Act {
+    let act = standing::resting(act(), station, |station, connection, input: Input| {
+        let New { about, thread, .. } = new(station, connection, input)?;
+        let ids = [about, thread].into_iter().flatten();
+        ids.into_iter().try_fold(Base::default(), |base, id| standing::anything(connection, base, &id))
+    });
+    standing::settling(act, station, |station, connection, args| {
+        standing::settle(args, "assignee", |who| whose(station, connection, who))?;
+        standing::settle(args, "deadline", |due| {
+            let due = crate::deadline::parse(due, (station.now)(), &station.zone)?;
+            Ok(station.exactly(due))
+        })
+    })
 }
 
 fn new(station: &Station, connection: &Connection, input: Input) -> Result<New> {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::get_article::meant;
-use super::{DeskTool, diff, line, text};
+use super::{DeskTool, diff, line, standing, text};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::articles::{self, Edit};
@@ -53,6 +53,13 @@ pub(crate) fn act() -> Act {
         .amending("body")
 }
 
+/// The same at a station.
+pub(crate) fn act_at(station: &Station) -> Act {
+    standing::resting(act(), station, |_, connection, input: Input| {
+        standing::article(connection, &meant(input.article.as_deref())?)
+    })
+}
+
 fn edit(input: &Input) -> Result<Option<Edit>> {
     match (&input.old, &input.new, &input.body) {
         (Some(_), _, Some(_)) => Err(DeskError::invalid("give `old` and `new`, or `body`, and not both")),
@@ -85,7 +92,7 @@ fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) ->
     let held: Option<String> = tx
         .query_row(
             "SELECT run FROM article_locks WHERE article = ?1 AND holder = ?2",
-            [&id, &hand.who],
+            [&id, &station.who],
             |row| row.get(0),
         )
         .optional()?;

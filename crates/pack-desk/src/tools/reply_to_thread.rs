@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use mica_agent::{Args, Preview, Tool};
-use mica_domain::{Act, Minted, Minting};
+use mica_domain::{Act, Base, Minted, Minting};
 use rusqlite::{Connection, Transaction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::get_thread::meant;
-use super::{DeskTool, line, outside, text};
+use super::{DeskTool, line, outside, standing, text};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::threads::{self, Thread};
@@ -66,6 +66,14 @@ pub(crate) fn act() -> Act {
         .amending("mode")
 }
 
+/// The same at a station.
+pub(crate) fn act_at(station: &Station) -> Act {
+    standing::resting(act(), station, |_, connection, input: Input| {
+        let (thread, to) = addressed(connection, &input)?;
+        standing::thread(connection, Base::of("the address it goes to", to), &thread.id)
+    })
+}
+
 /// Sending asks, a draft does not.
 fn asks(args: &Args) -> Result<bool, String> {
     match args.get("mode").map(|mode| serde_json::from_value::<Mode>(mode.clone())) {
@@ -108,16 +116,16 @@ fn addressed(connection: &Connection, input: &Input) -> Result<(Thread, String)>
 }
 
 /// Sending needs a right of its own, and nobody is asked about what could not be done anyway.
-fn may(station: &Station, connection: &Connection, mode: Mode) -> Result<()> {
-    if mode == Mode::Send && !crate::store::team::rights(connection, &station.who)?.allow("mail.send") {
-        return Err(DeskError::invalid(format!("{} may not send mail; keep a draft instead", station.who)));
+fn may(who: &str, connection: &Connection, mode: Mode) -> Result<()> {
+    if mode == Mode::Send && !crate::store::team::rights(connection, who)?.allow("mail.send") {
+        return Err(DeskError::invalid(format!("{who} may not send mail; keep a draft instead")));
     }
     Ok(())
 }
 
 fn preview(station: &Station, connection: &Connection, input: Input) -> Result<Preview> {
     let (thread, to) = addressed(connection, &input)?;
-    may(station, connection, input.mode)?;
+    may(&station.who, connection, input.mode)?;
     let body = mail::checked_body(&input.body)?;
     let title = match input.mode {
         Mode::Send => format!("to {to}, in {}", thread.id),
@@ -140,7 +148,7 @@ fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) ->
             Ok(Done { text, details: json!({ "drafts": [draft] }) })
         }
         Mode::Send => {
-            may(station, tx, input.mode)?;
+            may(&hand.who, tx, input.mode)?;
             let sent = mail::send(tx, hand, &thread, &to, &input.body)?;
             let text = format!(
                 "Sent in {} ({}). It can be taken back until {}.\n{}",

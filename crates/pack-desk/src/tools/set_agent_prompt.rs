@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{DeskTool, diff, text};
+use super::{DeskTool, diff, standing, text};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::{Done, Hand, Result, team};
@@ -43,6 +43,13 @@ pub(crate) fn act() -> Act {
         .minting(mint)
         .digesting(|args| format!("Instruct {}", text(args, "agent")))
         .amending("prompt")
+}
+
+/// The same at a station.
+pub(crate) fn act_at(station: &Station) -> Act {
+    standing::resting(act(), station, |_, connection, input: Input| {
+        standing::agent(connection, &meant(&input)?)
+    })
 }
 
 fn meant(input: &Input) -> Result<String> {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use mica_agent::{Args, Preview, Tool};
-use mica_domain::{Act, Minted, Minting};
+use mica_domain::{Act, Base, Minted, Minting};
 use rusqlite::{Connection, Transaction};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::search_records::data;
-use super::{DeskTool, diff, outside, rows, text};
+use super::{DeskTool, diff, outside, rows, standing, text};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::entities::{self, Entity, Kind};
@@ -46,6 +46,18 @@ pub(crate) fn act() -> Act {
         .digesting(|args| format!("Change {}: {}", text(args, "record"), said(args.get("changes"))))
         .shown_as("record-diff")
         .amending("changes")
+}
+
+/// The same at a station.
+pub(crate) fn act_at(station: &Station) -> Act {
+    let act = standing::resting(act(), station, |_, connection, input: Input| {
+        let id = crate::ids::record(connection, &input.record, None)?;
+        standing::record(connection, Base::default(), &id, input.changes.keys())
+    });
+    standing::settling(act, station, |station, _, args| {
+        standing::settle_owner(station, args.get_mut("changes"));
+        Ok(())
+    })
 }
 
 fn preview(_: &Station, connection: &Connection, input: Input) -> Result<Preview> {

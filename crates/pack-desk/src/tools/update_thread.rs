@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mica_agent::{Args, Preview, Tool};
-use mica_domain::{Act, Minted, Minting};
+use mica_domain::{Act, Base, Minted, Minting};
 use rusqlite::{Connection, Transaction};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::find_threads::row;
 use super::get_thread::meant;
 use super::list_tasks::whose;
-use super::{DeskTool, diff, text};
+use super::{DeskTool, diff, standing, text};
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::threads::{self, Change, Thread};
@@ -57,6 +57,17 @@ pub(crate) fn act() -> Act {
         .amending("priority")
         .amending("add_tags")
         .amending("remove_tags")
+}
+
+/// The same at a station, where agents are asked about less.
+pub(crate) fn act_at(station: &Station) -> Act {
+    let act = if station.who.starts_with("agent:") { act_of_agents() } else { act() };
+    let act = standing::resting(act, station, |_, connection, input: Input| {
+        standing::thread(connection, Base::default(), &meant(input.thread.as_deref())?)
+    });
+    standing::settling(act, station, |station, connection, args| {
+        standing::settle(args, "assignee", |who| whose(station, connection, who))
+    })
 }
 
 /// The same for the desk's agents: to tag something and to say how urgent it is needs nobody.

@@ -6,7 +6,9 @@ use mica_agent::{Agent, Approval, Effect, Outcome, Tool, ToolCx, ToolError, Tool
 use mica_ai::{Content, Dialect, Model};
 use mica_testkit::{Scenario, ScriptedModel, Turn};
 
-use super::super::{FieldKind, trail};
+use serde_json::json;
+
+use super::super::{Deed, FieldKind, trail};
 use super::*;
 use crate::act::Act;
 use crate::autonomy::Autonomy;
@@ -311,7 +313,7 @@ async fn what_is_answered_in_place_is_kept_too() {
         [CardState::Approved { by: None, amended: None }, CardState::Approved { by: None, amended: None }]
     );
     let trail = trail(&*records).await.unwrap();
-    assert_eq!((trail.len(), trail[0].trace.by.as_str()), (2, "whoever was there"));
+    assert_eq!((trail.len(), trail[0].trace.by.as_str()), (2, "somebody who gave no name"));
 }
 
 #[tokio::test(start_paused = true)]
