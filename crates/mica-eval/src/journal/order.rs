@@ -70,8 +70,7 @@ mod tests {
         let answer = |call: &str| json!({ "run": "r", "type": "answer", "delta": { "type": "call_start", "call": call } });
         let start = |call: &str| json!({ "run": "r", "type": "call_start", "call": call });
         let end = |call: &str| json!({ "run": "r", "type": "call_end", "call": call });
-        let result =
-            |call: &str| json!({ "run": "r", "type": "message", "message": { "role": "tool_result", "call": call } });
+        let result = |call: &str| json!({ "run": "r", "type": "message", "message": { "role": "tool_result", "call": call } });
         let turn = || json!({ "run": "r", "type": "turn_end" });
         let other = || json!({ "run": "other", "type": "run_start" });
         let lines = |events: Vec<Value>| -> Vec<String> {
@@ -84,15 +83,45 @@ mod tests {
         let begin = || vec![answer("b"), answer("a")];
         let one = [
             begin(),
-            vec![start("b"), start("a"), end("a"), other(), end("b"), result("b"), result("a"), turn(), end("b")],
+            vec![
+                start("b"),
+                start("a"),
+                end("a"),
+                other(),
+                end("b"),
+                result("b"),
+                result("a"),
+                turn(),
+                end("b"),
+            ],
         ];
         let two = [
             begin(),
-            vec![start("b"), start("a"), end("b"), other(), result("b"), end("a"), result("a"), turn(), end("b")],
+            vec![
+                start("b"),
+                start("a"),
+                end("b"),
+                other(),
+                result("b"),
+                end("a"),
+                result("a"),
+                turn(),
+                end("b"),
+            ],
         ];
         let expect = [
             begin(),
-            vec![start("b"), end("b"), result("b"), other(), start("a"), end("a"), result("a"), turn(), end("b")],
+            vec![
+                start("b"),
+                end("b"),
+                result("b"),
+                other(),
+                start("a"),
+                end("a"),
+                result("a"),
+                turn(),
+                end("b"),
+            ],
         ];
         assert_eq!(by_call(&lines(one.concat())), lines(expect.concat()));
         assert_eq!(by_call(&lines(two.concat())), lines(expect.concat()));

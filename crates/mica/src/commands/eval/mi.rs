@@ -3,6 +3,8 @@
 //! Each run is the program as people start it: a process of its own with its own home, whose events are read from its
 //! output. So what a case shows is true of what is shipped, and nothing is put together here a second time.
 
+mod telling;
+
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -11,13 +13,15 @@ use async_trait::async_trait;
 use mica_ai::Dialect;
 use mica_eval::confine::below;
 use mica_eval::{
-    Asked, Came, Ended, Happened, Heard, Holds, Opening, Product, Said, Stage, StageError, given,
+    Asked, Came, Ended, Happened, Heard, Holds, Journal, Opening, Product, Said, Stage, StageError, given,
 };
 use mica_sandbox::{Boundary, Command, Sandbox, Stub};
 use mica_testkit::ScriptedServer;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
+
+use telling::Telling;
 
 /// What is kept of each stream of the program.
 const MOST: usize = 16 << 20;
@@ -66,6 +70,8 @@ impl Product for Mi {
             home: opening.folder.join("home"),
             server,
             program: std::env::current_exe().map_err(failed)?,
+            journal: opening.journal,
+            telling: Telling::default(),
         };
         stage.prepare(&setup, &opening.beside)?;
         Ok(Box::new(stage))
@@ -81,6 +87,8 @@ struct Playing {
     home: PathBuf,
     server: ScriptedServer,
     program: PathBuf,
+    journal: Journal,
+    telling: Telling,
 }
 
 /// What the program came to.
@@ -160,6 +168,9 @@ impl Stage for Playing {
         arguments.extend(fixed.iter().map(ToString::to_string));
         let ran = self.mica(&arguments).await?;
         let events: Vec<Value> = ran.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        for event in &events {
+            self.journal.note(self.telling.event(event));
+        }
         let Heard { text, ran: calls, tried, asks, usage, notices } = Heard::of(&events);
         let text = format!("{text}\n{}", ran.err);
         let ended = ended(ran.code, &ran.err);
@@ -174,7 +185,9 @@ impl Stage for Playing {
         if name != "command" {
             return Err(StageError::unknown("event", name, ["command"]));
         }
-        let ran = self.mica(&with("args", args.clone())?).await?;
+        let arguments = with("args", args.clone())?;
+        let ran = self.mica(&arguments).await?;
+        self.journal.note(self.telling.command(&arguments, ran.code, &ran.out, &ran.err));
         let came = Came {
             ended: ended(ran.code, &ran.err),
             text: format!("{}{}", ran.out, ran.err),
