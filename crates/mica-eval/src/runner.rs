@@ -10,7 +10,6 @@ use std::time::Duration;
 use futures::FutureExt;
 use mica_ai::id::Counted;
 use serde_json::Value;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -88,16 +87,16 @@ impl Runner {
         enough: &CancellationToken,
     ) -> Report {
         let began = Instant::now();
-        let places = Arc::new(Semaphore::new(self.jobs.max(1)));
         let mut playing = JoinSet::new();
-        for (number, case) in cases.iter().cloned().enumerate() {
-            let (runner, places) = (Arc::clone(self), Arc::clone(&places));
-            playing.spawn(async move {
-                // Never closed.
-                let _place = places.acquire_owned().await;
-                let folder = runner.scratch.join(format!("{number}"));
-                Box::pin(runner.one(&case, &folder)).await
-            });
+        // They begin in their order: whoever stops it knows which were played.
+        let mut waiting = cases.iter().cloned().enumerate();
+        let mut begin = |playing: &mut JoinSet<CaseReport>| {
+            let Some((number, case)) = waiting.next() else { return };
+            let (runner, folder) = (Arc::clone(self), self.scratch.join(format!("{number}")));
+            playing.spawn(async move { Box::pin(runner.one(&case, &folder)).await });
+        };
+        for _ in 0..self.jobs.max(1) {
+            begin(&mut playing);
         }
         let mut reports: Vec<CaseReport> = Vec::new();
         loop {
@@ -106,6 +105,7 @@ impl Runner {
                 ended = playing.join_next() => ended,
                 () = enough.cancelled() => break,
             };
+            begin(&mut playing);
             match ended {
                 None => break,
                 // What panics is caught within a case; a task that was aborted has nothing to report.

@@ -23,29 +23,58 @@ const ROW: usize = 16;
 /// How often something may be encoded over again and still be found.
 const DEPTH: usize = 4;
 
-/// What stands before a key: no letter, but for those that are the end of an escape.
-const BEGINS: &str = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf])|(?<=\\u00[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2}))";
+/// What a key looks like: those that providers and hosts of code give out, tokens that are signed, and private keys. Each
+/// with letters that it cannot do without, which are looked for first: most texts have none of them. Where there is a
+/// group, that is the key.
+const LOOKS: [(&str, &str); 10] = [
+    ("sk-", r"sk-[A-Za-z0-9_-]{16,}"),
+    ("gh", r"gh[pousr]_[A-Za-z0-9]{20,}"),
+    ("github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
+    ("glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
+    ("AKIA", r"AKIA[0-9A-Z]{16}\b"),
+    ("AIza", r"AIza[0-9A-Za-z_-]{35}"),
+    ("xox", r"xox[abpr]-[A-Za-z0-9-]{10,}"),
+    ("eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("earer", r"[Bb]earer(?: |%20)([A-Za-z0-9._~+/-]{16,})"),
+    ("PRIVATE KEY", r"(?s)-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?-----END [A-Z ]{0,40}PRIVATE KEY-----"),
+];
 
-/// What a key looks like: those that providers and hosts of code give out, tokens that are signed, and private keys.
-static LOOKS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let begun = [
-        r"sk-[A-Za-z0-9_-]{16,}",
-        r"gh[pousr]_[A-Za-z0-9]{20,}",
-        r"github_pat_[A-Za-z0-9_]{20,}",
-        r"glpat-[A-Za-z0-9_-]{20,}",
-        r"AKIA[0-9A-Z]{16}(?![0-9A-Z])",
-        r"AIza[0-9A-Za-z_-]{35}",
-        r"xox[abpr]-[A-Za-z0-9-]{10,}",
-        r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
-    ];
-    let whole = [
-        r"(?i)(?<=bearer )[A-Za-z0-9._~+/-]{16,}".to_owned(),
-        r"(?i)(?<=bearer%20)[A-Za-z0-9._~+/-]{16,}".to_owned(),
-        r"(?s)-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?-----END [A-Z ]{0,40}PRIVATE KEY-----".to_owned(),
-    ];
-    let begun = begun.iter().map(|pattern| format!("{BEGINS}{pattern}"));
-    begun.chain(whole).filter_map(|pattern| Regex::new(&pattern).ok()).collect()
+static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
+    LOOKS.iter().filter_map(|(letters, pattern)| Some((*letters, Regex::new(pattern).ok()?))).collect()
 });
+
+/// A text without what looks like a key of one kind.
+fn without(text: &str, pattern: &Regex) -> String {
+    let mut all = String::new();
+    let (mut done, mut at) = (0, 0);
+    while let Ok(Some(found)) = pattern.captures_from_pos(text, at) {
+        let Some((whole, key)) = found.get(0).map(|whole| (whole, found.get(1).unwrap_or(whole))) else {
+            break;
+        };
+        if !begins(text, whole.start()) {
+            // It may begin a letter later: all that can begin one is of one byte.
+            at = whole.start() + 1;
+            continue;
+        }
+        all.push_str(text.get(done..key.start()).unwrap_or_default());
+        all.push_str(REDACTED);
+        (done, at) = (key.end(), key.end());
+    }
+    all.push_str(text.get(done..).unwrap_or_default());
+    all
+}
+
+/// Whether something begins here: after no letter, but for those that are the end of an escape.
+fn begins(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default().as_bytes();
+    let Some(last) = before.last() else { return true };
+    let hex = |from: usize| before.iter().rev().take(from).all(u8::is_ascii_hexdigit);
+    let back = |steps: usize| before.len().checked_sub(steps).and_then(|index| before.get(index)).copied();
+    !(last.is_ascii_alphanumeric() || *last == b'_')
+        || (b"nrtbf".contains(last) && back(2) == Some(b'\\'))
+        || (back(3) == Some(b'%') && hex(2))
+        || (back(6) == Some(b'\\') && back(5) == Some(b'u') && hex(4))
+}
 
 /// Values that must not be written.
 #[derive(Debug, Clone, Default)]
@@ -83,8 +112,10 @@ impl Secrets {
                 text = text.replace(form.as_str(), REDACTED);
             }
         }
-        for looks in LOOKS.iter() {
-            text = looks.replace_all(&text, REDACTED).into_owned();
+        for (letters, pattern) in PATTERNS.iter() {
+            if text.contains(letters) {
+                text = without(&text, pattern);
+            }
         }
         text
     }
@@ -213,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_is_known_and_what_looks_like_a_key_is_taken_out() {
-        assert_eq!(LOOKS.len(), 11, "every pattern reads");
+        assert_eq!(LOOKS.len(), PATTERNS.len(), "every pattern reads");
         check("PASSWORD=correct-horse-battery ab", "PASSWORD=[redacted] ab");
         check("key sk-proj-0123456789abcdef01", "key [redacted]");
         check("Authorization: Bearer 0123456789abcdef.x", "Authorization: Bearer [redacted]");
@@ -222,6 +253,9 @@ mod tests {
         check("ask-me-anything-about-everything", "ask-me-anything-about-everything");
         // An escape before it is no part of a word.
         check(r"it is:\nsk-proj-0123456789abcdef01", r"it is:\n[redacted]");
+        check(r"it is:\u0041sk-proj-0123456789abcdef01", r"it is:\u0041[redacted]");
+        check("ask-sk-proj-0123456789abcdef01", "ask-[redacted]");
+        check("bearer%200123456789abcdef.x", "bearer%20[redacted]");
         check("key%3Dsk-proj-0123456789abcdef01", "key%3D[redacted]");
         check("-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----.", "[redacted].");
     }
