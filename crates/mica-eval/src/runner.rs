@@ -44,6 +44,21 @@ pub struct Runner {
 }
 
 impl Runner {
+    /// Plays cases in these products, in folders below one that is empty, a few at a time and without any model that would
+    /// have to be asked.
+    pub fn new(products: Vec<Arc<dyn Product>>, scratch: impl Into<PathBuf>) -> Self {
+        Self {
+            products,
+            live: None,
+            play_live: false,
+            record: false,
+            jobs: 4,
+            deadline: Duration::from_secs(120),
+            scratch: scratch.into(),
+            journals: None,
+        }
+    }
+
     /// What is wrong with cases in the light of how they are to be played: products that nobody has, and recordings
     /// that two of them would write.
     pub fn wrong(&self, cases: &[Case]) -> Vec<EvalError> {
