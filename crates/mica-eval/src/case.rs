@@ -26,6 +26,7 @@ pub(crate) use holds::{equal, finds, includes, plain};
 pub use mock::{MockPart, Times, Unmatched};
 pub use model::{CallPart, JudgePart, ModelKind, ModelPart, TurnPart};
 pub use read::given;
+pub(crate) use read::likely;
 pub use step::{Action, AnswerPart, Step};
 
 /// The time at which a case stands when it says nothing else.

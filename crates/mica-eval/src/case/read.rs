@@ -91,12 +91,15 @@ fn meant(message: &str) -> String {
     };
     let known: Vec<&str> = parts.collect();
     let what = if message.starts_with("unknown field") { "key" } else { "value" };
+    let hint = likely(written, &known).map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
+    format!("unknown {what} `{written}`{hint} (known: {})", known.join(", "))
+}
+
+/// The name that was probably meant.
+pub(crate) fn likely<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     // Two letters that changed places are two changes, which is too far for the general rule.
     let swapped = || known.iter().copied().find(|name| name.len() > 3 && distance(written, name) <= 2);
-    let hint = nearest(written, known.iter().copied())
-        .or_else(swapped)
-        .map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
-    format!("unknown {what} `{written}`{hint} (known: {})", known.join(", "))
+    nearest(written, known.iter().copied()).or_else(swapped)
 }
 
 /// The line of the so-manieth heading.

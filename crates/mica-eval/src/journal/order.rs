@@ -31,7 +31,9 @@ pub(super) fn by_call(lines: &[String]) -> Vec<String> {
             for (place, from) in stretch.iter().zip(&sorted).filter(|(place, from)| place != from) {
                 let (Some(there), Some(moved)) = (events.get(*place), events.get(*from)) else { continue };
                 let mut moved = moved.clone();
-                moved["seq"] = there["seq"].clone();
+                if let Some(number) = there.get("seq") {
+                    moved["seq"] = number.clone();
+                }
                 if let Some(line) = ordered.get_mut(*place) {
                     *line = moved.to_string();
                 }

@@ -169,7 +169,7 @@ impl Stage for Playing {
         let ran = self.mica(&arguments).await?;
         let events: Vec<Value> = ran.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         for event in &events {
-            self.journal.note(self.telling.event(event));
+            self.telling.event(event).into_iter().for_each(|line| self.journal.note(line));
         }
         let Heard { text, ran: calls, tried, asks, usage, notices } = Heard::of(&events);
         let text = format!("{text}\n{}", ran.err);
