@@ -213,6 +213,7 @@ fn ignored(run: &RunFlags) -> Vec<&'static str> {
 }
 
 /// Waits until somebody has enough: at the keyboard, or whoever runs this in the place of somebody.
+#[allow(clippy::exit, reason = "who asks twice wants no end that is waited for")]
 async fn stopped(enough: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut told) = signal(SignalKind::terminate()) else { return };
