@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use mica_ai::id::MessageId;
+use mica_ai::id::{MessageId, apart};
 use mica_ai::message::ToolCall;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -62,7 +62,8 @@ pub(crate) async fn run(items: Vec<Item>, around: Around<'_>, results: mpsc::Sen
         let mut before: Vec<watch::Receiver<bool>> =
             waits[index].iter().map(|earlier| signals[*earlier].subscribe()).collect();
         let (places, ended) = (&places, &ended);
-        running.push(async move {
+        // Each counts its ids apart from the others: which of them is faster must not show.
+        running.push(apart(async move {
             for signal in &mut before {
                 // The sender lives as long as this batch, so waiting cannot fail.
                 let _ = signal.wait_for(|done| *done).await;
@@ -83,7 +84,7 @@ pub(crate) async fn run(items: Vec<Item>, around: Around<'_>, results: mpsc::Sen
                 let _ = ended.set(index);
             }
             (index, finished)
-        });
+        }));
     }
     let mut early: BTreeMap<usize, Finished> = BTreeMap::new();
     let mut next = 0;

@@ -181,10 +181,10 @@ impl DomainHooks {
             // No lock is held while the domain works; nobody else changes the state between runs. It works in a task of its
             // own, so that a domain that breaks costs its memory of this run and nothing else.
             let (domain, outcome, mut state) = (self.domain(), outcome.clone(), self.snapshot());
-            let ending = tokio::spawn(async move {
+            let ending = tokio::spawn(mica_ai::id::carried(async move {
                 domain.on_run_end(&outcome, &mut state).await;
                 state
-            });
+            }));
             match ending.await {
                 Ok(state) => *self.state() = state,
                 Err(error) => tracing::error!(%error, "a domain broke at the end of a run"),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use crate::confine::{below, leads_out};
 use crate::error::EvalError;
 
 mod expect;
@@ -24,6 +25,8 @@ pub use holds::{Holds, Near, Unlike};
 pub(crate) use holds::{equal, finds, includes, plain};
 pub use mock::{MockPart, Times, Unmatched};
 pub use model::{CallPart, JudgePart, ModelKind, ModelPart, TurnPart};
+pub use read::given;
+pub(crate) use read::likely;
 pub use step::{Action, AnswerPart, Step};
 
 /// The time at which a case stands when it says nothing else.
@@ -88,10 +91,7 @@ impl Case {
             line,
             problem,
         };
-        let file: CaseFile = toml::from_str(text).map_err(|error| {
-            let (line, problem) = read::problem(text, &error);
-            invalid(line, problem)
-        })?;
+        let file: CaseFile = read::file(text).map_err(|(line, problem)| invalid(line, problem))?;
         if let Some((line, problem)) = wrong(&file, text).into_iter().next() {
             return Err(invalid(line, problem));
         }
@@ -112,6 +112,24 @@ impl Case {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
+    /// A file that it names beside itself.
+    ///
+    /// # Errors
+    /// In words, when it leads out of the folder of the case.
+    pub fn file(&self, named: &Path) -> Result<PathBuf, String> {
+        below(self.beside(), named, "the folder of the case")
+    }
+
+    /// Whether it says anything about what must come of it, beyond what is so of every case.
+    pub fn expects_something(&self) -> bool {
+        let file = &self.file;
+        let sees = |turn: &TurnPart| !turn.sees.is_empty() || !turn.lacks.is_empty();
+        file.journal.is_some()
+            || !file.after.is_empty()
+            || self.turns().any(sees)
+            || file.step.iter().any(|step| step.expect != Expect::default())
+    }
+
     /// Everything the scripted model says, in order.
     pub fn turns(&self) -> impl Iterator<Item = &TurnPart> {
         self.file.step.iter().flat_map(|step| &step.turn).chain(&self.file.turn)
@@ -129,6 +147,14 @@ fn wrong(file: &CaseFile, text: &str) -> Vec<(Option<usize>, String)> {
     }
     if file.step.is_empty() {
         found.push((None, "there is no [[step]]: a case in which nothing happens shows nothing".to_owned()));
+    }
+    let files =
+        [(&file.model.file, "model.file", "[model]"), (&file.judge.cassette, "judge.cassette", "[judge]")];
+    for (named, key, heading) in files {
+        let out = named.as_deref().and_then(leads_out);
+        let problem =
+            out.map(|problem| format!("`{key}`: {problem}: name something below the folder of the case"));
+        found.extend(problem.map(|problem| (read::line_of(text, heading, 0), problem)));
     }
     found.extend(file.model.wrong(file).map(|problem| (read::line_of(text, "[model]", 0), problem)));
     for (index, mock) in file.mock.iter().enumerate() {

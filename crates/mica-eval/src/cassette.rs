@@ -1,7 +1,8 @@
 //! What a real model said once, kept in a file and said again.
 //!
 //! Promise: playing never asks a model. A request that was not recorded fails, and says what is different. What is written
-//! has no headers in it, nor anything that looks like a key.
+//! has no headers in it, nor anything that looks like a key; where a key that is known would be in it all the same, nothing
+//! is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,6 +13,7 @@ use futures::StreamExt;
 use mica_ai::error::Reply;
 use mica_ai::{AiError, Assistant, ModelStream, Origin, Outcome, Provider, Request, StreamEvent};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -94,12 +96,24 @@ impl Covers {
         if self.folder.is_empty() { text.to_owned() } else { text.replace(FOLDER, &self.folder) }
     }
 
+    /// A value whose texts are covered. Text by text, because what stands around them in a line of JSON is none.
+    fn covered(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.cover(&text)),
+            Value::Array(members) => members.into_iter().map(|member| self.covered(member)).collect(),
+            Value::Object(members) => {
+                members.into_iter().map(|(key, member)| (self.cover(&key), self.covered(member))).collect()
+            }
+            other => other,
+        }
+    }
+
     /// The parts of a request as they are written, and their digest.
     fn of(&self, request: &Request) -> (String, Vec<Part>) {
         let mut parts = parts(request);
         for part in &mut parts {
-            let text = self.cover(&part.value.to_string());
-            part.value = serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text));
+            part.part = self.cover(&part.part);
+            part.value = self.covered(std::mem::take(&mut part.value));
         }
         let written = serde_json::to_value(&parts).unwrap_or_default();
         (crate::case::digest(crate::case::canonical(&written).as_bytes()), parts)
@@ -135,7 +149,8 @@ impl Recorder {
         }
         let mut text = String::new();
         for line in lines {
-            text.push_str(&self.covers.cover(&serde_json::to_string(&line).unwrap_or_default()));
+            let line = serde_json::to_value(&line).unwrap_or_default();
+            text.push_str(&self.covers.covered(line).to_string());
             text.push('\n');
         }
         text
@@ -168,19 +183,43 @@ impl Recorder {
         whole
     }
 
-    /// Writes it. The file is there whole, or as it was.
+    /// The line with something secret in it, or where the last piece of it stands that came in pieces.
+    fn gives_away(&self, text: &str) -> Option<usize> {
+        let secrets = &self.covers.secrets;
+        let mut blocks: BTreeMap<usize, (usize, String)> = BTreeMap::new();
+        for (index, line) in text.lines().enumerate() {
+            if secrets.found(line) {
+                return Some(index + 1);
+            }
+            match serde_json::from_str(line) {
+                Ok(Line::Event(event)) => {
+                    if let Some((block, piece)) = event.event.piece() {
+                        let (last, all) = blocks.entry(block).or_default();
+                        *last = index + 1;
+                        all.push_str(piece);
+                    }
+                }
+                _ => {
+                    if let Some((last, _)) = blocks.values().find(|(_, all)| secrets.found(all)) {
+                        return Some(*last);
+                    }
+                    blocks.clear();
+                }
+            }
+        }
+        blocks.values().find(|(_, all)| secrets.found(all)).map(|(last, _)| *last)
+    }
+
+    /// Writes it. The file is there whole, or as it was; and as it was when something known to be secret would be in it.
     ///
     /// # Errors
-    /// [`EvalError::File`].
-    #[allow(clippy::disallowed_methods, reason = "cassettes are this crate's files")]
+    /// [`EvalError::File`]; [`EvalError::Secret`].
     pub fn save(&self, path: &Path, model: &str, dialect: &str) -> Result<(), EvalError> {
-        let failed = |source| EvalError::File { path: path.to_path_buf(), source };
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(failed)?;
+        let text = self.text(model, dialect);
+        if let Some(line) = self.gives_away(&text) {
+            return Err(EvalError::Secret { path: path.to_path_buf(), line });
         }
-        let beside = path.with_extension("jsonl.new");
-        std::fs::write(&beside, self.text(model, dialect)).map_err(failed)?;
-        std::fs::rename(&beside, path).map_err(failed)
+        crate::files::write(path, text.as_bytes())
     }
 }
 
@@ -222,6 +261,8 @@ impl Provider for Recorder {
 pub struct Cassette {
     exchanges: Vec<Exchange>,
     covers: Covers,
+    /// The same with what is known to be secret here.
+    knowing: Covers,
     played: Mutex<Vec<bool>>,
     problems: Arc<Mutex<Vec<String>>>,
     /// The model that was recorded.
@@ -287,7 +328,16 @@ impl Cassette {
             return Err((1, "the file is empty: record it with --record".to_owned()));
         };
         let played = Mutex::new(vec![false; exchanges.len()]);
-        Ok(Self { exchanges, covers, played, problems: Arc::default(), model, dialect })
+        let knowing = covers.clone();
+        Ok(Self { exchanges, covers, knowing, played, problems: Arc::default(), model, dialect })
+    }
+
+    /// The same where something is known to be secret. A request that was recorded without it is found without it; but
+    /// one that was recorded elsewhere, where it was none, is found as it is.
+    #[must_use]
+    pub fn knowing(mut self, secrets: Secrets) -> Self {
+        self.knowing.secrets = secrets;
+        self
     }
 
     /// What did not fit, so far. Shared, and filled while it plays.
@@ -298,11 +348,14 @@ impl Cassette {
     /// The recorded answer to a request.
     fn find(&self, request: &Request) -> Result<Exchange, String> {
         let (key, parts) = self.covers.of(request);
+        let (without, _) = self.knowing.of(request);
         let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
-        for (exchange, done) in self.exchanges.iter().zip(played.iter_mut()) {
-            if !*done && exchange.key == key {
-                *done = true;
-                return Ok(exchange.clone());
+        for key in [&key, &without] {
+            for (exchange, done) in self.exchanges.iter().zip(played.iter_mut()) {
+                if !*done && exchange.key == *key {
+                    *done = true;
+                    return Ok(exchange.clone());
+                }
             }
         }
         let next = self.exchanges.iter().zip(played.iter()).position(|(_, done)| !done);

@@ -23,6 +23,18 @@ pub enum EvalError {
         /// Why.
         source: std::io::Error,
     },
+    /// A recording would have something in it that is known to be secret.
+    #[error(
+        "{} was not written: something secret of the environment or the settings would stand in its line {line}, in a form \
+         that is not redacted; keep it away from the model, or record without it",
+        .path.display()
+    )]
+    Secret {
+        /// The file.
+        path: PathBuf,
+        /// Its line.
+        line: usize,
+    },
     /// There is nothing to play.
     #[error("{problem}")]
     Nothing {

@@ -6,7 +6,7 @@ use crate::case::{Case, ModelKind, digest};
 use crate::error::EvalError;
 
 /// Reads the cases in files and below folders, by name. Files below folders count when they end in `.toml`; those in
-/// folders called `data` do not, nor do hidden ones.
+/// folders called `data` do not, nor do hidden ones, nor what lies behind links to folders.
 ///
 /// # Errors
 /// Everything that is wrong with any of them: all are read before one is played.
@@ -55,7 +55,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Case>, Vec<EvalError>> {
 /// The scenario that a case plays: it is as much a part of it as turns are. A recording is not: it is what a model said.
 fn scenario(case: &Case) -> Option<String> {
     let file = case.file.model.file.as_ref().filter(|_| case.file.model.kind == ModelKind::Scenario)?;
-    std::fs::read_to_string(case.beside().join(file)).ok()
+    std::fs::read_to_string(case.file(file).ok()?).ok()
 }
 
 fn below(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(), EvalError> {
@@ -67,7 +67,10 @@ fn below(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> Resu
             continue;
         }
         if path.is_dir() {
-            below(root, &path, files)?;
+            // A link to a folder may lead in a circle, or to cases that are others'.
+            if !path.is_symlink() {
+                below(root, &path, files)?;
+            }
         } else if path.extension().is_some_and(|ending| ending == "toml") {
             let name = path.strip_prefix(root).unwrap_or(&path).with_extension("");
             files.push((name.display().to_string(), path));

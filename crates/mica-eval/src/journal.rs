@@ -1,7 +1,8 @@
 //! Everything that an agent told in a case: the same bytes whenever the same case is played.
 //!
 //! Ids are counted in a case ([`mica_ai::id::Counted`]) and its clock is its own, so there is nothing left in an event
-//! that a second run would have otherwise; but calls that run side by side end in the order the world lets them.
+//! that a second run would have otherwise. Calls that run side by side end in the order the world lets them: what is told
+//! of them is written call by call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +13,8 @@ use mica_ai::Usage;
 use serde_json::Value;
 
 use crate::product::Called;
+
+mod order;
 
 /// Hears every event and keeps it. Clones keep in the same place.
 #[derive(Clone, Default)]
@@ -61,9 +64,14 @@ impl Journal {
         Heard::of(&events)
     }
 
-    /// All of it, one event in each row.
+    /// Takes down what is told in another form than by events of an agent in this process. The same whenever it is told.
+    pub fn note(&self, line: String) {
+        self.lock().push(line);
+    }
+
+    /// All of it, one event in each row. Of calls that ran side by side, call by call.
     pub fn bytes(&self) -> Vec<u8> {
-        self.lock().iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
+        order::by_call(&self.lock()).iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<String>> {

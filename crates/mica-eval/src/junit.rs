@@ -3,7 +3,7 @@
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use crate::report::{CaseReport, Check, Report, Status};
+use crate::report::{CaseReport, Check, Report, Status, visible};
 
 /// The report as JUnit XML: one suite, a test for each case.
 ///
@@ -12,13 +12,12 @@ use crate::report::{CaseReport, Check, Report, Status};
 pub fn junit(report: &Report) -> std::io::Result<String> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let seconds: f64 = report.cases.iter().map(|case| case.seconds).sum();
     let totals = [
         ("tests", report.cases.len().to_string()),
         ("failures", report.count(Status::Failed).to_string()),
         ("errors", report.count(Status::Error).to_string()),
         ("skipped", report.count(Status::Skipped).to_string()),
-        ("time", format!("{seconds:.3}")),
+        ("time", format!("{:.3}", report.seconds)),
     ];
     let open = |name: &'static str| {
         let totals = totals.iter().map(|(key, value)| (*key, value.as_str()));
@@ -73,9 +72,10 @@ fn test(writer: &mut Writer<Vec<u8>>, case: &CaseReport) -> std::io::Result<()> 
     writer.write_event(Event::End(BytesEnd::new("testcase")))
 }
 
-/// A text without the characters that XML has no way to write.
+/// A text without the characters that XML has no way to write: they are written as what they are.
 fn allowed(text: &str) -> String {
-    let fits =
-        |c: &char| matches!(c, '\t' | '\n' | '\r') || (*c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}'));
-    text.chars().filter(fits).collect()
+    visible(text).replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
 }
+
+#[cfg(test)]
+mod tests;

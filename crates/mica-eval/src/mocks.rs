@@ -3,6 +3,7 @@
 //! Promise: in a case with stand-ins, a call that none of them fits runs nothing, unless the case says that it may. Such a
 //! call fails for the model, and the case with it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -11,6 +12,7 @@ use mica_agent::{Preview, Tool, ToolCx, ToolError, ToolOutput};
 use serde_json::Value;
 
 use crate::case::{Matching, MockPart, Times, Unmatched};
+use crate::product::StageError;
 
 /// The stand-ins of a case. Clones count together.
 #[derive(Clone, Default)]
@@ -28,6 +30,8 @@ struct State {
     used: Vec<usize>,
     /// Calls that nothing fitted.
     missed: Vec<String>,
+    /// Tools that something could stand in for.
+    tools: BTreeSet<String>,
 }
 
 /// What a call comes to.
@@ -44,7 +48,7 @@ impl Mocks {
         if parts.is_empty() && unmatched.is_none() {
             return Self(None);
         }
-        let state = State { used: vec![0; parts.len()], missed: Vec::new() };
+        let state = State { used: vec![0; parts.len()], ..State::default() };
         let unmatched = unmatched.unwrap_or_default();
         Self(Some(Arc::new(Inner { parts: parts.to_vec(), unmatched, state: Mutex::new(state) })))
     }
@@ -58,8 +62,24 @@ impl Mocks {
     pub fn over(&self, tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
         match &self.0 {
             None => tool,
-            Some(inner) => Arc::new(Mocked { tool, inner: Arc::clone(inner) }),
+            Some(inner) => {
+                let names = std::iter::once(&tool)
+                    .chain(tool.behind().iter())
+                    .map(|tool| tool.spec().name.clone())
+                    .collect::<Vec<_>>();
+                inner.lock().tools.extend(names);
+                Arc::new(Mocked { tool, inner: Arc::clone(inner) })
+            }
         }
+    }
+
+    /// What stands in for a tool that nobody has, in words.
+    pub fn unknown(&self) -> Option<String> {
+        let inner = self.0.as_ref()?;
+        let tools = &inner.lock().tools;
+        let (index, part) = inner.parts.iter().enumerate().find(|(_, part)| !tools.contains(&part.tool))?;
+        let unknown = StageError::unknown("tool", &part.tool, tools.iter().map(String::as_str));
+        Some(format!("mock {}: {unknown}", index + 1))
     }
 
     /// Calls that nothing fitted, in words.

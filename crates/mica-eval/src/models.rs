@@ -20,6 +20,12 @@ pub trait Live: Send + Sync {
     /// # Errors
     /// In words, with what to do.
     fn model(&self, name: Option<&str>) -> Result<LiveModel, String>;
+
+    /// Values that must not be written anywhere, as far as they are known without asking anybody: what was recorded
+    /// without them is compared without them.
+    fn secrets(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A real model.
@@ -76,7 +82,7 @@ impl Making<'_> {
     /// The model of a case.
     pub(crate) fn model(&self, case: &Case) -> Result<Made, String> {
         let part = &case.file.model;
-        let file = || case.beside().join(part.file.as_deref().unwrap_or(Path::new("")));
+        let file = || case.file(part.file.as_deref().unwrap_or(Path::new("")));
         let model = facts(part.name.as_deref(), part.dialect);
         let fresh = |played| Ok(Made { played, tape: Tape::default() });
         match part.kind {
@@ -85,7 +91,7 @@ impl Making<'_> {
                 fresh(scripted(scenario, model))
             }
             ModelKind::Scenario => {
-                let path = file();
+                let path = file()?;
                 let text = read(&path)?;
                 let scenario = if path.extension().is_some_and(|ending| ending == "json") {
                     Scenario::from_json(&text)
@@ -104,7 +110,7 @@ impl Making<'_> {
                 fresh(Played::new(provider, model, None))
             }
             ModelKind::Cassette => {
-                let (provider, model, tape) = self.tape(&file(), part.name.as_deref(), part.timings)?;
+                let (provider, model, tape) = self.tape(&file()?, part.name.as_deref(), part.timings)?;
                 Ok(Made { played: Played::new(provider, model, None), tape })
             }
         }
@@ -114,7 +120,7 @@ impl Making<'_> {
     pub(crate) fn judge(&self, case: &Case) -> Result<(Judge, Tape), String> {
         let part = &case.file.judge;
         let (provider, model, tape): Taped = match &part.cassette {
-            Some(file) => self.tape(&case.beside().join(file), part.model.as_deref(), false)?,
+            Some(file) => self.tape(&case.file(file)?, part.model.as_deref(), false)?,
             None if !part.turn.is_empty() => {
                 let scenario = TurnPart::scenario(&format!("{} judge", case.name), part.turn.iter());
                 (Arc::new(ScriptedModel::new(scenario)), facts(None, None), Tape::default())
@@ -146,11 +152,13 @@ impl Making<'_> {
             };
             return Ok((recorder, model, tape));
         }
+        let secrets = self.live.map_or_else(Vec::new, |live| live.secrets());
         let covers = Covers { secrets: Secrets::default(), folder };
         let cassette = Cassette::read(path, covers).map_err(|error| match error {
             EvalError::File { .. } => format!("{error}: record it with --record"),
             other => other.to_string(),
         })?;
+        let cassette = cassette.knowing(Secrets::known(secrets));
         let dialect = cassette.dialect.parse().ok();
         let model = facts(Some(name.unwrap_or(&cassette.model)), dialect);
         let tape = Tape { problems: Some(cassette.problems()), ..Tape::default() };

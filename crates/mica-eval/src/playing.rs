@@ -158,7 +158,8 @@ impl<'a> Playing<'a> {
             checks.add("mock", false, "a stand-in for every call", missed.join("\n"));
         }
         report.checks.extend(checks.done());
-        Ok(())
+        // Only now: pages that were not gone to have tools that were not there.
+        self.mocks.unknown().map_or(Ok(()), |problem| Err(StageError::new(problem)))
     }
 
     pub(crate) async fn close(&mut self, report: &mut CaseReport) {

@@ -69,7 +69,7 @@ impl StageError {
     /// The stage has no such thing. `known` is what it has.
     pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        let meant = mica_agent::nearest::nearest(name, known.iter().copied());
+        let meant = crate::case::likely(name, &known);
         let meant = meant.map_or(String::new(), |meant| format!("; did you mean {meant:?}?"));
         Self(format!("there is no {what} {name:?}{meant} (there are: {})", known.join(", ")))
     }

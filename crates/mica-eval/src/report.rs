@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use mica_ai::Usage;
 use serde::{Deserialize, Serialize};
 
+use crate::case::Case;
+
 /// The version of the JSON report.
 pub const VERSION: u32 = 1;
 
@@ -13,6 +15,9 @@ pub const VERSION: u32 = 1;
 pub struct Report {
     /// The version of this form.
     pub version: u32,
+    /// How long it took, from the first case to the last.
+    #[serde(default)]
+    pub seconds: f64,
     /// What came of each case, by name.
     pub cases: Vec<CaseReport>,
 }
@@ -56,8 +61,36 @@ pub struct CaseReport {
     /// Names the events of the case: two runs with the same ones have the same name. Absent where a product tells none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<String>,
+    /// What people should know about the case itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What was looked at.
     pub checks: Vec<Check>,
+}
+
+impl CaseReport {
+    /// Of a case that was not played yet.
+    pub(crate) fn of(case: &Case) -> Self {
+        let mut notes = Vec::new();
+        if !case.expects_something() {
+            let note = "it expects nothing but that its runs complete: say what must come of it with [step.expect] or [after]";
+            notes.push(note.to_owned());
+        }
+        Self {
+            name: case.name.clone(),
+            about: case.file.about.clone(),
+            product: case.file.product.clone(),
+            digest: case.digest.clone(),
+            status: Status::Error,
+            problem: None,
+            seconds: 0.0,
+            requests: 0,
+            usage: Usage::default(),
+            journal: None,
+            notes,
+            checks: Vec::new(),
+        }
+    }
 }
 
 /// One thing that must be so.
@@ -82,7 +115,14 @@ impl Report {
     /// A report of cases, by name.
     pub fn new(mut cases: Vec<CaseReport>) -> Self {
         cases.sort_by(|one, other| one.name.cmp(&other.name));
-        Self { version: VERSION, cases }
+        Self { version: VERSION, seconds: 0.0, cases }
+    }
+
+    /// The same, with how long all of it took.
+    #[must_use]
+    pub fn taking(mut self, seconds: f64) -> Self {
+        self.seconds = seconds;
+        self
     }
 
     /// How many ended so.
@@ -105,18 +145,21 @@ impl Report {
                 Status::Error => "ERROR",
                 Status::Skipped => "skip ",
             };
-            let _ = writeln!(text, "{word} {} ({:.1} s)", case.name, case.seconds);
+            let _ = writeln!(text, "{word} {} ({:.1} s)", visible(&case.name), case.seconds);
+            for note in &case.notes {
+                let _ = writeln!(text, "      note: {}", visible(note));
+            }
             if case.status == Status::Passed {
                 continue;
             }
-            let _ = writeln!(text, "      {}", case.about);
+            let _ = writeln!(text, "      {}", visible(&case.about));
             if let Some(problem) = &case.problem {
-                let _ = writeln!(text, "{}", indented(problem, "      "));
+                let _ = writeln!(text, "{}", indented(&visible(problem), "      "));
             }
             for check in case.checks.iter().filter(|check| !check.passed) {
                 let judged = if check.judged { " (judged)" } else { "" };
-                let _ = writeln!(text, "      {}: {}{judged}", check.at, check.what);
-                text.push_str(&sides(&check.expected, &check.found));
+                let _ = writeln!(text, "      {}: {}{judged}", visible(&check.at), visible(&check.what));
+                text.push_str(&sides(&visible(&check.expected), &visible(&check.found)));
             }
         }
         let seconds: f64 = self.cases.iter().map(|case| case.seconds).sum();
@@ -132,9 +175,32 @@ impl Report {
             .filter(|(index, (count, _))| *index < 2 || *count > 0)
             .map(|(_, (count, word))| format!("{count} {word}"))
             .collect();
-        let _ = writeln!(text, "{} ({seconds:.1} s of playing)", counts.join(", "));
+        let took = self.seconds;
+        let _ = writeln!(text, "{} in {took:.1} s ({seconds:.1} s of playing)", counts.join(", "));
         text
     }
+}
+
+/// A text in which nothing moves the cursor, paints, or turns the direction of reading: such characters are written as
+/// what they are. Rows and tabs stay.
+pub(crate) fn visible(text: &str) -> String {
+    let hidden = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+            || matches!(c, '\u{2028}' | '\u{2029}')
+    };
+    if !text.contains(hidden) {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hidden(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// Rows of a text that are shown at most: what is longer is in the JSON report.

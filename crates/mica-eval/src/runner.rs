@@ -3,20 +3,20 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use mica_ai::Usage;
 use mica_ai::id::Counted;
 use serde_json::Value;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::case::{Case, ModelKind, digest};
 use crate::cassette::FOLDER;
+use crate::error::EvalError;
 use crate::journal::Journal;
 use crate::models::{Live, Making, Tape};
 use crate::playing::Playing;
@@ -44,45 +44,110 @@ pub struct Runner {
 }
 
 impl Runner {
+    /// Plays cases in these products, in folders below one that is empty, a few at a time and without any model that would
+    /// have to be asked.
+    pub fn new(products: Vec<Arc<dyn Product>>, scratch: impl Into<PathBuf>) -> Self {
+        Self {
+            products,
+            live: None,
+            play_live: false,
+            record: false,
+            jobs: 4,
+            deadline: Duration::from_secs(120),
+            scratch: scratch.into(),
+            journals: None,
+        }
+    }
+
+    /// What is wrong with cases in the light of how they are to be played: products that nobody has, and recordings
+    /// that two of them would write.
+    pub fn wrong(&self, cases: &[Case]) -> Vec<EvalError> {
+        let mut errors = Vec::new();
+        let mut written: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+        for case in cases {
+            let mut invalid = |problem: String| {
+                errors.push(EvalError::Invalid { path: case.path.clone(), line: None, problem });
+            };
+            let name = case.file.product.as_str();
+            if self.products.iter().all(|product| product.name() != name) {
+                let known = self.products.iter().map(|product| product.name());
+                invalid(StageError::unknown("product", name, known).to_string());
+            }
+            let model = case.file.model.file.as_ref().filter(|_| case.file.model.kind == ModelKind::Cassette);
+            for file in model.into_iter().chain(&case.file.judge.cassette).filter(|_| self.record) {
+                let Ok(path) = case.file(file) else { continue };
+                if let Some(other) = written.insert(path, &case.path) {
+                    let other = if *other == case.path {
+                        "this case itself".to_owned()
+                    } else {
+                        other.display().to_string()
+                    };
+                    invalid(format!("{} is recorded by {other} as well: give each its own", file.display()));
+                }
+            }
+        }
+        errors
+    }
+
     /// Plays cases. `heard` is told of each as it ends.
     pub async fn play(self: &Arc<Self>, cases: &[Case], heard: impl Fn(&CaseReport)) -> Report {
-        let places = Arc::new(Semaphore::new(self.jobs.max(1)));
+        self.play_until(cases, heard, &CancellationToken::new()).await
+    }
+
+    /// Plays cases until somebody has enough. Those that were not played to their end then are in the report as left out.
+    pub async fn play_until(
+        self: &Arc<Self>,
+        cases: &[Case],
+        heard: impl Fn(&CaseReport),
+        enough: &CancellationToken,
+    ) -> Report {
+        let began = Instant::now();
         let mut playing = JoinSet::new();
-        for (number, case) in cases.iter().cloned().enumerate() {
-            let (runner, places) = (Arc::clone(self), Arc::clone(&places));
-            playing.spawn(async move {
-                // Never closed.
-                let _place = places.acquire_owned().await;
-                let folder = runner.scratch.join(format!("{number}"));
-                Box::pin(runner.one(&case, &folder)).await
-            });
+        // They begin in their order: whoever stops it knows which were played.
+        let mut waiting = cases.iter().cloned().enumerate();
+        let mut begin = |playing: &mut JoinSet<CaseReport>| {
+            let Some((number, case)) = waiting.next() else { return };
+            let (runner, folder) = (Arc::clone(self), self.scratch.join(format!("{number}")));
+            playing.spawn(async move { Box::pin(runner.one(&case, &folder)).await });
+        };
+        for _ in 0..self.jobs.max(1) {
+            begin(&mut playing);
         }
-        let mut reports = Vec::new();
-        while let Some(ended) = playing.join_next().await {
-            // What panics is caught within a case; a task that was aborted has nothing to report.
-            if let Ok(report) = ended {
+        let mut reports: Vec<CaseReport> = Vec::new();
+        loop {
+            let ended = tokio::select! {
+                biased;
+                ended = playing.join_next() => ended,
+                () = enough.cancelled() => break,
+            };
+            begin(&mut playing);
+            match ended {
+                None => break,
+                // What panics is caught within a case; a task that was aborted has nothing to report.
+                Some(Err(_)) => {}
+                Some(Ok(report)) => {
+                    heard(&report);
+                    reports.push(report);
+                }
+            }
+        }
+        // What they began ends with them: each is awaited, so that nothing of a case outlives its folder.
+        playing.shutdown().await;
+        for case in cases {
+            if !reports.iter().any(|report| report.name == case.name) {
+                let mut report = CaseReport::of(case);
+                report.status = Status::Skipped;
+                report.problem = Some("it was not played to its end: playing was stopped".to_owned());
                 heard(&report);
                 reports.push(report);
             }
         }
-        Report::new(reports)
+        Report::new(reports).taking(began.elapsed().as_secs_f64())
     }
 
     async fn one(&self, case: &Case, folder: &Path) -> CaseReport {
         let began = Instant::now();
-        let mut report = CaseReport {
-            name: case.name.clone(),
-            about: case.file.about.clone(),
-            product: case.file.product.clone(),
-            digest: case.digest.clone(),
-            status: Status::Error,
-            problem: None,
-            seconds: 0.0,
-            requests: 0,
-            usage: Usage::default(),
-            journal: None,
-            checks: Vec::new(),
-        };
+        let mut report = CaseReport::of(case);
         if case.file.model.kind == ModelKind::Live && !self.play_live {
             report.status = Status::Skipped;
             report.problem = Some("it asks a real model: --live plays it".to_owned());
@@ -169,13 +234,14 @@ impl Runner {
     }
 
     /// Writes a journal.
-    #[allow(clippy::disallowed_methods, reason = "journals of cases are this crate's files")]
     fn keep(&self, case: &Case, bytes: &[u8]) -> Result<(), String> {
         let Some(folder) = self.journals.as_ref().filter(|_| !bytes.is_empty()) else { return Ok(()) };
-        let path = folder.join(format!("{}.jsonl", case.name.trim_start_matches('/')));
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.and_then(|()| std::fs::write(&path, bytes))
-            .map_err(|error| format!("{}: {error}", path.display()))
+        // A case may be called by a path that leads anywhere.
+        let parts = Path::new(&case.name).components();
+        let parts = parts.filter(|part| matches!(part, Component::Normal(_)));
+        let name: PathBuf = parts.collect();
+        let path = folder.join(format!("{}.jsonl", name.display()));
+        crate::files::write(&path, bytes).map_err(|error| error.to_string())
     }
 }
 

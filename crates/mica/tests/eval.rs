@@ -60,7 +60,12 @@ fn timeless(text: &str) -> String {
         out.push_str(if is_time { "(TIME" } else { "" });
         rest = &rest[at + 2..];
     }
-    out + rest
+    let out = out + rest;
+    let Some((before, after)) = out.rsplit_once(" in ") else { return out };
+    format!(
+        "{before} in N{}",
+        after.trim_start_matches(|c: char| c.is_ascii_digit() || ". s".contains(c)).replacen('(', " (", 1)
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,7 +75,7 @@ async fn what_passes_passes_and_what_fails_says_why() {
     let ran = stage.mica(&["eval", "cases"]).await;
     assert_eq!(
         (ran.code, timeless(&ran.out).as_str(), ran.err.as_str()),
-        (Some(0), "ok    fine (TIME)\n1 passed, 0 failed (TIME of playing)\n", "")
+        (Some(0), "ok    fine (TIME)\n1 passed, 0 failed in N (TIME of playing)\n", "")
     );
 
     put(
@@ -86,7 +91,7 @@ async fn what_passes_passes_and_what_fails_says_why() {
             "ok    fine (TIME)\nFAIL  sub/broken (TIME)\n      A file is written.\n      step 1: called\n        expected: \
              file_write {\"path\":\"notes.txt\"}, 2 times\n        found:    file_write \
              {\"content\":\"one\\n\",\"path\":\"notes.txt\"}\n      the end: notes.txt\n        expected: two\n        found:    \
-             one\n1 passed, 1 failed (TIME of playing)\n"
+             one\n1 passed, 1 failed in N (TIME of playing)\n"
         )
     );
 
@@ -136,8 +141,14 @@ async fn what_is_no_case_is_said_with_its_line_before_anything_is_played() {
     );
     put(&stage, "other.toml", &FINE.replace("product = \"mi\"", "product = \"mia\""));
     let ran = stage.mica(&["eval", "other.toml"]).await;
-    assert_eq!(ran.code, Some(1));
-    assert!(ran.out.contains("there is no product \"mia\"; did you mean \"mi\"?"), "{}", ran.out);
+    assert_eq!(
+        (ran.code, ran.out.as_str(), ran.err.replace(&project, "P").as_str()),
+        (
+            Some(2),
+            "",
+            "mica: P/other.toml: there is no product \"mia\"; did you mean \"mi\"? (there are: mi, desk)\n"
+        )
+    );
     let ran = stage.mica(&["eval", "cases/fine.toml", "--fail-on", "regressed"]).await;
     assert_eq!(
         (ran.code, ran.err.as_str()),
@@ -363,4 +374,250 @@ async fn cases_of_the_desk_fail_when_what_they_show_is_not_so() {
         report["cases"].as_array().unwrap().iter().filter(|case| case["status"] == "passed").collect();
     assert_eq!(report["cases"].as_array().unwrap().len(), broken.len());
     assert!(passed.is_empty(), "{passed:?}");
+}
+
+/// A case of a project, with other lines in it.
+fn project_case(setup: &str, end: &str) -> String {
+    format!(
+        "about = \"It stays where it belongs.\"\nproduct = \"mi\"\n{setup}\n[[step]]\nsay = \"Hi\"\nturn = [{{ says = \"Ho\" }}]\n{end}\n"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_case_reads_and_writes_nothing_but_its_own() {
+    let stage = Stage::new(Scenario::new()).await;
+    let outside = stage.folder.path().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::fs::write(outside.join("secret.txt"), "sesame").unwrap();
+    let out = outside.display().to_string();
+    put(&stage, "cases/sample/pom.xml", "<project/>");
+    std::os::unix::fs::symlink(outside.join("secret.txt"), stage.project().join("cases/sample/stolen.txt"))
+        .unwrap();
+    std::os::unix::fs::symlink(&outside, stage.project().join("cases/linked")).unwrap();
+    let link = "[[step]]\nevent = \"command\"\nargs = { args = [\"-C\", \"/\", \"check\"] }";
+    let cases = [
+        (
+            "files_up",
+            project_case("setup.files.\"../../up.txt\" = \"x\"", ""),
+            "setup.files: \"../../up.txt\" has `..` in it: name something below the project",
+        ),
+        (
+            "files_abs",
+            project_case(&format!("setup.files.\"{out}/abs.txt\" = \"x\""), ""),
+            "setup.files: \"OUT/abs.txt\" is an absolute path: name something below the project",
+        ),
+        (
+            "look_abs",
+            project_case("", &format!("[after.\"{out}/secret.txt\"]\ngone = true")),
+            "\"OUT/secret.txt\" is an absolute path",
+        ),
+        ("look_up", project_case("", "[after.\"../../../x\"]\ngone = true"), "\"../../../x\" has `..` in it"),
+        (
+            "sample_up",
+            project_case("setup.sample = \"../../outside\"", ""),
+            "setup.sample: \"../../outside\" has `..` in it",
+        ),
+        (
+            "sample_link",
+            project_case("setup.sample = \"linked\"", ""),
+            "setup.sample: linked leads out of the folder of the case",
+        ),
+        (
+            "sample_stolen",
+            project_case("setup.sample = \"sample\"", ""),
+            "is a link that leads out of the sample, or to a folder",
+        ),
+        ("command", project_case("", link), "args.args: \"-C\" leads elsewhere: a case stays in its project"),
+        (
+            "flag",
+            project_case("", "")
+                .replace("turn =", &format!("with = {{ args = [\"--extension={out}/x.rhai\"] }}\nturn =")),
+            "with.args: \"--extension=OUT/x.rhai\" leads out of the project",
+        ),
+    ];
+    for (name, text, _) in &cases {
+        put(&stage, &format!("cases/{name}.toml"), text);
+    }
+    let ran = stage.mica(&["eval", "cases", "--report", "report.json"]).await;
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    let report = report(&stage, "report.json");
+    for (name, _, problem) in &cases {
+        let case = report["cases"].as_array().unwrap().iter().find(|case| case["name"] == *name).unwrap();
+        let said = case["problem"].as_str().unwrap_or_default().replace(&out, "OUT");
+        assert_eq!(case["status"], "error", "{name}: {case}");
+        assert!(said.contains(problem), "{name}: {said}");
+    }
+    let left: Vec<_> = std::fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["secret.txt"]);
+
+    // Recordings and scripts: what leads out by its words is no case, and what leads out over a link is not played.
+    let taped = |file: &str| {
+        format!(
+            "about = \"x\"\nproduct = \"desk\"\n[model]\nkind = \"scenario\"\nfile = \"{file}\"\n[[step]]\nsay = \"Hi\"\nexpect.text = {{ has = \"x\" }}\n"
+        )
+    };
+    put(&stage, "tape/up.toml", &taped("../up.json"));
+    let ran = stage.mica(&["eval", "tape/up.toml"]).await;
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("up.toml:3: `model.file`: \"../up.json\" has `..` in it"), "{}", ran.err);
+    std::os::unix::fs::symlink(&outside, stage.project().join("tape/linked")).unwrap();
+    put(&stage, "tape/linked.toml", &taped("linked/secret.txt"));
+    let ran = stage.mica(&["eval", "tape/linked.toml"]).await;
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.out.contains("linked/secret.txt leads out of the folder of the case"), "{}", ran.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_typed_wrongly_is_said_and_nothing_is_played() {
+    let stage = Stage::new(Scenario::new()).await;
+    put(&stage, "cases/fine.toml", FINE);
+    for (flags, said) in [
+        (&["--jobs", "0"][..], "0 is not in 1..=65535"),
+        (&["--deadline", "0"], "0 is not in 1.."),
+        (
+            &["--mode", "ask"],
+            "mica: `mica eval` does not take --mode: a case says itself how it is played (docs/evals.md)",
+        ),
+        (
+            &["--allow", "shell", "--resume", "x", "--pack", "mi", "--yes"],
+            "does not take --resume, --pack, --allow, --yes:",
+        ),
+        (&["--max-turns", "3", "--extension", "x"], "does not take --max-turns, --extension:"),
+    ] {
+        let ran = stage.mica(&[&["eval", "cases"], flags].concat()).await;
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{flags:?}");
+        assert!(ran.err.contains(said), "{flags:?}: {}", ran.err);
+    }
+    let tape = "about = \"x\"\nproduct = \"desk\"\n[model]\nkind = \"cassette\"\nfile = \"one.jsonl\"\n[[step]]\nsay = \"Hi\"\n";
+    put(&stage, "two/a.toml", tape);
+    put(&stage, "two/b.toml", tape);
+    let ran = stage.ask(&["eval", "two", "--record"]).await;
+    let project = stage.project().display().to_string();
+    assert_eq!(
+        (ran.code, ran.err.replace(&project, "P").as_str()),
+        (Some(2), "mica: P/two/b.toml: one.jsonl is recorded by P/two/a.toml as well: give each its own\n")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mistakes_in_a_case_name_what_is_wrong() {
+    let stage = Stage::new(Scenario::new()).await;
+    let case = |more: &str| {
+        format!(
+            "about = \"x\"\nproduct = \"desk\"\n{more}\n[[step]]\nsay = \"Hi\"\nturn = [{{ says = \"\\u001b[31mHo\" }}]\n"
+        )
+    };
+    put(&stage, "c/nothing.toml", &case(""));
+    put(&stage, "c/limits.toml", &case("setup.limits.tokens = \"many\""));
+    put(&stage, "c/seed.toml", &case("setup.mailz = []"));
+    put(&stage, "c/mock.toml", &case("[[mock]]\ntool = \"search_record\"\noutput = \"x\""));
+    put(&stage, "c/red.toml", &(case("") + "expect.text = { equals = \"Hi\" }\n"));
+    let ran = stage.mica(&["eval", "c", "--junit", "out.xml"]).await;
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    for said in [
+        "ok    nothing (",
+        "      note: it expects nothing but that its runs complete: say what must come of it with [step.expect] or [after]\n",
+        "`setup.limits.tokens`: invalid type: string \"many\", expected u64\n",
+        "unknown key `mailz`; did you mean `mails`?",
+        "mock 1: there is no tool \"search_record\"; did you mean \"search_records\"?",
+        "found:    \\u{1b}[31mHo\n",
+    ] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    let xml = read(&stage, "out.xml");
+    assert!(!ran.out.contains('\u{1b}') && !xml.contains('\u{1b}'), "{xml}");
+    assert!(xml.contains("found: \\u{1b}[31mHo"), "{xml}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_filter_makes_nothing_gone() {
+    let stage = Stage::new(Scenario::new()).await;
+    for name in ["a", "b", "c"] {
+        put(&stage, &format!("cases/{name}_case.toml"), FINE);
+    }
+    let ran = stage.mica(&["eval", "cases", "--report", "all.json"]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.out);
+    std::fs::remove_file(stage.project().join("cases/c_case.toml")).unwrap();
+    let since = |out: &str| out.split_once("Since the baseline:\n").unwrap().1.to_owned();
+    let ran = stage.mica(&["eval", "cases", "--filter", "a_case", "--baseline", "all.json"]).await;
+    assert_eq!((ran.code, since(&ran.out).as_str()), (Some(0), "1 gone:\n  c_case\n"));
+    let ran = stage.mica(&["eval", "cases", "--baseline", "all.json", "--format", "json"]).await;
+    let compared: Value = serde_json::from_str(&ran.out).unwrap();
+    let changes: Vec<&Value> =
+        compared["comparison"].as_array().unwrap().iter().map(|case| &case["change"]).collect();
+    assert_eq!(changes, ["still_passing", "still_passing", "gone"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_stops_it_reads_what_was_played() {
+    let stage = Stage::new(Scenario::new()).await;
+    let desk = "about = \"x\"\nproduct = \"desk\"\n[[step]]\nsay = \"Hi\"\n";
+    put(
+        &stage,
+        "cases/a_quick.toml",
+        &format!("{desk}turn = [{{ says = \"Ho\" }}]\nexpect.text.has = \"Ho\"\n"),
+    );
+    let stalls = format!("{desk}turn = [{{ says = \"Ho\", fault = {{ stall = {{ at = \"middle\" }} }} }}]\n");
+    put(&stage, "cases/b_stalls.toml", &stalls);
+    put(&stage, "cases/c_waits.toml", &stalls);
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_mica"));
+    command
+        .env_clear()
+        .env("MICA_HOME", stage.folder.path().join("home"))
+        .current_dir(stage.project())
+        .args([
+            "eval",
+            "cases",
+            "--jobs",
+            "1",
+            "--report",
+            "out.json",
+            "--junit",
+            "out.xml",
+            "--journal",
+            "told",
+        ])
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true);
+    let child = command.spawn().unwrap();
+    // The first is over when its journal is there.
+    let told = stage.project().join("told/a_quick.jsonl");
+    let wait = async {
+        while !told.exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(120), wait).await.unwrap();
+    let id = child.id().unwrap().to_string();
+    let sent = tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap();
+    assert!(sent.success());
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(60), child.wait_with_output()).await;
+    let ended = ended.unwrap().unwrap();
+    let out = String::from_utf8(ended.stdout).unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{out}");
+    assert!(out.contains("1 passed, 0 failed, 2 left out in "), "{out}");
+    let report = report(&stage, "out.json");
+    let statuses: Vec<&Value> =
+        report["cases"].as_array().unwrap().iter().map(|case| &case["status"]).collect();
+    assert_eq!(statuses, ["passed", "skipped", "skipped"]);
+    assert_eq!(report["cases"][1]["problem"], "it was not played to its end: playing was stopped");
+    assert_eq!(read(&stage, "out.xml").matches("<skipped ").count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recording_with_something_secret_in_it_is_not_written() {
+    // An escape that nobody redacts: the model spells the slash of the key as JSON may have it.
+    let mut stage =
+        Stage::new(Scenario::new().turn(Turn::new().text(r#"{"key": "open\/sesame\/now"}"#))).await;
+    stage.set("DOOR_KEY", "open/sesame/now");
+    let case = "about = \"x\"\nproduct = \"desk\"\n[model]\nkind = \"cassette\"\nfile = \"one.jsonl\"\n[[step]]\nsay = \"Hi\"\nexpect.text.has = \"sesame\"\n";
+    put(&stage, "one.toml", case);
+    let ran = stage.ask(&["eval", "one.toml", "--record"]).await;
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("one.jsonl was not written: something secret of the environment or the settings"),
+        "{}",
+        ran.out
+    );
+    assert!(!stage.project().join("one.jsonl").exists());
 }

@@ -72,11 +72,11 @@ async fn suite(
 /// Does a job in the background. It ends with the process, and is found again by [`recover`].
 pub fn spawn(station: &Station, id: &str) {
     let (station, id) = (station.clone(), id.to_owned());
-    tokio::spawn(async move {
+    tokio::spawn(mica_ai::id::apart(async move {
         if let Err(error) = run(&station, &id, &|_, _| {}).await {
             tracing::error!(job = %id, %error, "a job could not be ended");
         }
-    });
+    }));
 }
 
 /// Goes on with jobs whose process is gone. Call it once, when a program begins. Answers how many.

@@ -31,7 +31,7 @@ impl Lifecycle for Holding {
     }
 
     async fn begin(&self, state: &State) -> Result<Value, String> {
-        let token = uuid::Uuid::now_v7().simple().to_string();
+        let token = mica_ai::id::fresh();
         let open = state.refs.find("article").map(|found| found.id.clone());
         let article = open.as_deref().map(|id| crate::ids::of_kind(id, "article")).transpose();
         let article = article.map_err(|error| error.to_string())?;

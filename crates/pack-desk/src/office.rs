@@ -388,7 +388,7 @@ impl Office {
 
 /// A name that no other process has.
 fn fresh() -> String {
-    format!("desk-{}", uuid::Uuid::now_v7().simple())
+    format!("desk-{}", mica_ai::id::fresh())
 }
 
 /// The contact that an address is of.

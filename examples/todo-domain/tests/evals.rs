@@ -4,7 +4,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use mica_domain::Domain;
@@ -56,18 +55,14 @@ impl World for Shared {
 }
 
 async fn played(paths: &[PathBuf]) -> Report {
+    told(paths, None).await
+}
+
+/// Plays cases, and writes what they tell into a folder.
+async fn told(paths: &[PathBuf], journals: Option<PathBuf>) -> Report {
     let scratch = tempfile::tempdir().unwrap();
-    let runner = Arc::new(Runner {
-        products: vec![Arc::new(Todo)],
-        live: None,
-        play_live: false,
-        record: false,
-        jobs: 2,
-        deadline: Duration::from_secs(30),
-        scratch: scratch.path().to_owned(),
-        journals: None,
-    });
-    runner.play(&find(paths).unwrap(), |_| {}).await
+    let runner = Runner { journals, ..Runner::new(vec![Arc::new(Todo)], scratch.path()) };
+    Arc::new(runner).play(&find(paths).unwrap(), |_| {}).await
 }
 
 fn evals() -> PathBuf {
@@ -77,7 +72,7 @@ fn evals() -> PathBuf {
 #[tokio::test]
 async fn all_cases_pass() {
     let report = played(&[evals()]).await;
-    assert_eq!(report.cases.len(), 3);
+    assert_eq!(report.cases.len(), 5);
     assert!(report.is_fine(), "{}", report.text());
 }
 
@@ -95,5 +90,66 @@ async fn a_case_can_fail() {
         std::fs::write(&path, text.replace(of, with)).unwrap();
         let report = played(&[path]).await;
         assert_ne!(report.cases[0].status, Status::Passed, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn every_case_tells_the_same_bytes_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = Vec::new();
+    for name in ["one", "two"] {
+        let report = told(&[evals()], Some(folder.path().join(name))).await;
+        let read = |name: &str, case: &str| {
+            std::fs::read_to_string(folder.path().join(name).join(format!("{case}.jsonl"))).unwrap()
+        };
+        all.push(report.cases.iter().map(|case| read(name, &case.name)).collect::<Vec<String>>());
+    }
+    assert_eq!(all[0].len(), 5);
+    assert!(all[0].iter().all(|journal| journal.contains("run_end")));
+    assert_eq!(all[0], all[1]);
+}
+
+/// What happens to those who write a case for the first time: each mistake is said in words that mend it.
+#[tokio::test]
+async fn mistakes_are_said_in_words_that_mend_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(evals().join("stood_in.toml")).unwrap();
+    let mistakes = [
+        (
+            "setup.items",
+            "setup.item",
+            "there is no thing in a setup \"item\"; did you mean \"items\"? (there are: items)",
+        ),
+        ("outputs = [", "output = [", "`mock[0].output`: invalid type: sequence, expected a string"),
+        (
+            "tool = \"todo_list\"\n",
+            "tool = \"todos_list\"\n",
+            "mock 1: there is no tool \"todos_list\"; did you mean \"todo_list\"?",
+        ),
+        ("says = \"It", "say = \"It", "unknown key `say`; did you mean `says`?"),
+        (
+            "times = 2",
+            "times = \"twice\"",
+            "`step[0].expect.called[0].times`: invalid type: string \"twice\", expected usize",
+        ),
+        ("[after.items]", "[after.itmes]", "there is no thing to look at \"itmes\"; did you mean \"items\"?"),
+        (
+            "same = true",
+            "same = \"yes\"",
+            "`after.items.same`: invalid type: string \"yes\", expected a boolean",
+        ),
+        ("[[step]]", "[step]", "`step`: invalid type: map, expected a sequence"),
+        ("page = \"list\"", "page = 7", "`step[0].page`: invalid type: integer `7`, expected a string"),
+        ("clock = 2026-03-02T09:00:00Z", "clock = 2026-03-02", "`clock`: \"2026-03-02\" is no point in time"),
+    ];
+    for (index, (of, with, said)) in mistakes.iter().enumerate() {
+        assert!(text.contains(of), "{of}");
+        let path = folder.path().join(format!("{index}.toml"));
+        std::fs::write(&path, text.replacen(of, with, 1)).unwrap();
+        let found = match find(std::slice::from_ref(&path)) {
+            Err(errors) => errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+            Ok(_) => played(&[path]).await.cases[0].problem.clone().unwrap_or_default(),
+        };
+        assert!(found.contains(said), "{with}: {found}");
     }
 }

@@ -239,7 +239,10 @@ impl Applier {
         let deadline = tool.spec().deadline;
         let effect = effect(&self.tools, action);
         // A task of its own: a panic stays in it. Dropped with it when this process gives up.
-        let mut task = AbortOnDropHandle::new(tokio::spawn(async move { tool.call(args, &cx).await }));
+        let mut task =
+            AbortOnDropHandle::new(tokio::spawn(mica_ai::id::carried(
+                async move { tool.call(args, &cx).await },
+            )));
         let Ok(made) = tokio::time::timeout(deadline, &mut task).await else {
             cancel.cancel();
             return unknown(effect, format!("it did not finish within {} s", deadline.as_secs()));

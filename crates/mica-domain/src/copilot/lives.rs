@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use mica_ai::id::carried;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -191,7 +192,7 @@ impl Lives {
 /// Begins, in a task of its own: one that breaks says no.
 async fn caught(lifecycle: &Arc<dyn Lifecycle>, state: State) -> Result<Value, String> {
     let lifecycle = Arc::clone(lifecycle);
-    match tokio::spawn(async move { lifecycle.begin(&state).await }).await {
+    match tokio::spawn(carried(async move { lifecycle.begin(&state).await })).await {
         Ok(begun) => begun,
         Err(error) => Err(format!("it broke: {error}")),
     }
@@ -201,12 +202,12 @@ async fn caught(lifecycle: &Arc<dyn Lifecycle>, state: State) -> Result<Value, S
 async fn ended(lifecycle: Arc<dyn Lifecycle>, taken: Value, ending: Ending) {
     let name = lifecycle.name().to_owned();
     let (ending_one, given) = (Arc::clone(&lifecycle), taken.clone());
-    match tokio::spawn(async move { ending_one.end(&given, ending).await }).await {
+    match tokio::spawn(carried(async move { ending_one.end(&given, ending).await })).await {
         Ok(Ok(())) => {}
         Ok(Err(problem)) => tracing::error!(name, problem, "a lifecycle failed at the end of a run"),
         Err(error) => tracing::error!(name, %error, "a lifecycle broke at the end of a run"),
     }
-    if let Err(error) = tokio::spawn(async move { lifecycle.release(&taken).await }).await {
+    if let Err(error) = tokio::spawn(carried(async move { lifecycle.release(&taken).await })).await {
         tracing::error!(name, %error, "a lifecycle broke while it released what it took");
     }
 }

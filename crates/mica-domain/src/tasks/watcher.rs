@@ -203,7 +203,7 @@ impl Watcher {
             }
             let Some(busy) = Busy::with(&self.inner, watch.id()) else { continue };
             let inner = Arc::clone(&self.inner);
-            works.spawn(async move {
+            works.spawn(mica_ai::id::apart(async move {
                 let _busy = busy;
                 let id = watch.id();
                 match inner.look(watch, version, now).await {
@@ -214,7 +214,7 @@ impl Watcher {
                         false
                     }
                 }
-            });
+            }));
         }
         Ok(next)
     }

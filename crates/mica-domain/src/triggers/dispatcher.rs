@@ -394,7 +394,7 @@ impl Inner {
             let Some(place) = self.places.take(fire, here) else { continue };
             begun.insert(fire.id());
             let (inner, fire, version) = (Arc::clone(self), fire.clone(), *version);
-            works.spawn(mica_ai::id::carried(async move {
+            works.spawn(mica_ai::id::apart(async move {
                 let _place = place;
                 let id = fire.id();
                 match inner.work(fire, version, now).await {

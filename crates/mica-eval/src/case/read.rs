@@ -4,7 +4,10 @@ use std::fmt;
 
 use jiff::Timestamp;
 use mica_agent::nearest::{distance, nearest};
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, DeserializeOwned, Deserializer, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::product::StageError;
 
 /// A point in time: a date and time of TOML, or text.
 pub(super) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
@@ -47,11 +50,35 @@ pub(super) fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
     deserializer.deserialize_any(Words)
 }
 
-/// What is wrong with a file, and where.
-pub(super) fn problem(text: &str, error: &toml::de::Error) -> (Option<usize>, String) {
-    let line =
-        error.span().map(|span| text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1));
-    (line, meant(error.message()))
+/// A case, or what is wrong with its file and where.
+pub(super) fn file<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
+    let read = toml::Deserializer::parse(text).map_err(|error| (String::new(), error)).and_then(|read| {
+        serde_path_to_error::deserialize(read).map_err(|error| (error.path().to_string(), error.into_inner()))
+    });
+    read.map_err(|(path, error)| {
+        let line = error.span().and_then(|span| text.get(..span.start));
+        (line.map(|before| before.matches('\n').count() + 1), at(&path, error.message()))
+    })
+}
+
+/// What a case gives a product: a setup, what comes with a message, what an event happens with. `what` is what it is
+/// called in the case.
+///
+/// # Errors
+/// In words, with the key that is wrong.
+pub fn given<T: DeserializeOwned>(what: &str, values: Map<String, Value>) -> Result<T, StageError> {
+    serde_path_to_error::deserialize(Value::Object(values)).map_err(|error| {
+        let path = error.path().to_string();
+        let path = if path == "." { what.to_owned() } else { format!("{what}.{path}") };
+        StageError::new(at(&path, &error.into_inner().to_string()))
+    })
+}
+
+/// A problem with the key it is about. A key that nobody knows is named by the problem itself.
+fn at(path: &str, message: &str) -> String {
+    let said = meant(message);
+    let known = said.starts_with("unknown ") || path.is_empty() || path == ".";
+    if known { said } else { format!("`{path}`: {said}") }
 }
 
 /// The message, with the key that was probably meant.
@@ -64,12 +91,15 @@ fn meant(message: &str) -> String {
     };
     let known: Vec<&str> = parts.collect();
     let what = if message.starts_with("unknown field") { "key" } else { "value" };
+    let hint = likely(written, &known).map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
+    format!("unknown {what} `{written}`{hint} (known: {})", known.join(", "))
+}
+
+/// The name that was probably meant.
+pub(crate) fn likely<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     // Two letters that changed places are two changes, which is too far for the general rule.
     let swapped = || known.iter().copied().find(|name| name.len() > 3 && distance(written, name) <= 2);
-    let hint = nearest(written, known.iter().copied())
-        .or_else(swapped)
-        .map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
-    format!("unknown {what} `{written}`{hint} (known: {})", known.join(", "))
+    nearest(written, known.iter().copied()).or_else(swapped)
 }
 
 /// The line of the so-manieth heading.

@@ -43,9 +43,65 @@ fn what_nobody_knows_is_an_error_with_its_line_and_what_was_meant() {
     wrong(
         &format!("clock = '2026-03-02'\n{step}"),
         Some(3),
-        "\"2026-03-02\" is no point in time: write date, time and zone, such as 2026-03-02T09:00:00Z",
+        "`clock`: \"2026-03-02\" is no point in time: write date, time and zone, such as 2026-03-02T09:00:00Z",
     );
-    wrong("step = 3", Some(3), "invalid type: integer `3`, expected a sequence");
+    wrong("step = 3", Some(3), "`step`: invalid type: integer `3`, expected a sequence");
+    wrong(
+        &format!("{step}turn = [{{ calls = [{{ tool = 3 }}] }}]"),
+        Some(5),
+        "`step[0].turn[0].calls[0].tool`: invalid type: integer `3`, expected a string",
+    );
+    wrong(
+        &format!("{step}[[step]]\nlook = true\n[step.expect.look]\nnotes = {{ count = 'two' }}"),
+        Some(8),
+        "`step[1].expect.look.notes.count`: invalid type: string \"two\", expected usize",
+    );
+    wrong(
+        &format!("deadline = '5s'\n{step}"),
+        Some(3),
+        "`deadline`: invalid type: string \"5s\", expected u64",
+    );
+    wrong(
+        &format!("{step}[step.expect]\ntext = {{ has = 3 }}"),
+        Some(6),
+        "`step[0].expect.text.has`: invalid type: integer `3`, expected a text or a list of texts",
+    );
+}
+
+#[test]
+fn what_a_case_names_lies_below_its_folder() {
+    let step = "[[step]]\nsay = 'x'\n";
+    let hint = "name something below the folder of the case";
+    wrong(
+        &format!("[model]\nkind = 'cassette'\nfile = '../x.jsonl'\n{step}"),
+        Some(3),
+        &format!("`model.file`: \"../x.jsonl\" has `..` in it: {hint}"),
+    );
+    wrong(
+        &format!("[model]\nkind = 'scenario'\nfile = '/etc/passwd'\n{step}"),
+        Some(3),
+        &format!("`model.file`: \"/etc/passwd\" is an absolute path: {hint}"),
+    );
+    wrong(
+        &format!("[judge]\ncassette = 'a/../../x'\n{step}"),
+        Some(3),
+        &format!("`judge.cassette`: \"a/../../x\" has `..` in it: {hint}"),
+    );
+}
+
+#[test]
+fn a_case_that_expects_nothing_is_known() {
+    let check = |text: &str, expect: bool| {
+        let case = Case::parse("c", Path::new("c.toml"), &format!("{HEAD}{text}")).unwrap();
+        assert_eq!(case.expects_something(), expect, "{text}");
+    };
+    let step = "[[step]]\nsay = 'x'\n";
+    check(step, false);
+    check(&format!("{step}turn = [{{ says = 'y' }}]"), false);
+    check(&format!("{step}turn = [{{ says = 'y', sees = 'x' }}]"), true);
+    check(&format!("{step}expect.outcome = 'completed'"), true);
+    check(&format!("{step}[after.x]\nequals = 1"), true);
+    check(&format!("journal = 'x'\n{step}"), true);
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn case(name: &str, digest: &str, status: Status, failed: &[bool]) -> CaseReport
         requests: 0,
         usage: mica_ai::Usage::default(),
         journal: None,
+        notes: Vec::new(),
         checks: failed.iter().map(check).collect(),
     }
 }

@@ -17,6 +17,7 @@ fn report() -> Report {
         requests: 1,
         usage: Usage::default(),
         journal: None,
+        notes: Vec::new(),
         checks,
     };
     let check = |what: &str, judged, expected: &str, found: &str| Check {
@@ -42,6 +43,7 @@ fn report() -> Report {
         case("c", Status::Error, Some("no\nmodel"), Vec::new()),
         case("d", Status::Skipped, Some("live"), Vec::new()),
     ])
+    .taking(0.5)
 }
 
 #[test]
@@ -49,10 +51,10 @@ fn people_read_what_was_expected_and_what_was_there() {
     assert_eq!(
         report().text(),
         "ok    a (0.2 s)\nFAIL  b (0.2 s)\n      It <shows> \"it\".\n      step 2: text\n        expected: \"x\" in it\n        \
-         found:    a & b\u{1}\n      step 2: calls\n        --- expected\n        +++ found\n        @@ -1,2 +1,2 @@\n         \
+         found:    a & b\\u{1}\n      step 2: calls\n        --- expected\n        +++ found\n        @@ -1,2 +1,2 @@\n         \
          one\n        -two\n        +three\n      step 2: judge (judged)\n        expected: It is nice.\n        found:    \
          nothing\nERROR c (0.2 s)\n      It <shows> \"it\".\n      no\n      model\nskip  d (0.2 s)\n      It <shows> \
-         \"it\".\n      live\n1 passed, 1 failed, 1 could not be played, 1 left out (1.0 s of playing)\n"
+         \"it\".\n      live\n1 passed, 1 failed, 1 could not be played, 1 left out in 0.5 s (1.0 s of playing)\n"
     );
 }
 
@@ -87,7 +89,7 @@ fn junit_is_xml_with_a_test_for_each_case() {
             _ => {}
         }
     }
-    let totals = "name=mica eval tests=4 failures=1 errors=1 skipped=1 time=1.000";
+    let totals = "name=mica eval tests=4 failures=1 errors=1 skipped=1 time=0.500";
     assert_eq!(
         found,
         [

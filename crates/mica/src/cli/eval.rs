@@ -19,10 +19,10 @@ pub struct EvalFlags {
     #[arg(long)]
     pub list: bool,
     /// How many are played at a time
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    pub jobs: usize,
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
     /// Seconds that a case may take which says nothing else
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
     pub deadline: u64,
     /// Also play cases that ask a real model
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! `mica eval`: plays cases, says what came of them, and compares it with what came of them before.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +8,10 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use mica_eval::finding::{find, is_meant};
 use mica_eval::junit::junit;
-use mica_eval::{Case, Product, Report, Runner, compare};
+use mica_eval::{Case, Product, Report, Runner, compare, files};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::cli::eval::{EvalFlags, FailOn};
 use crate::cli::{Form, RunFlags};
@@ -28,8 +31,16 @@ fn products() -> Vec<Arc<dyn Product>> {
 ///
 /// # Errors
 /// Files that cannot be written.
-#[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks")]
+#[allow(clippy::print_stderr, reason = "a program speaks")]
 pub async fn run(flags: &EvalFlags, run: &RunFlags, surroundings: &Surroundings) -> Result<Exit> {
+    let ignored = ignored(run);
+    if !ignored.is_empty() {
+        eprintln!(
+            "mica: `mica eval` does not take {}: a case says itself how it is played (docs/evals.md)",
+            ignored.join(", ")
+        );
+        return Ok(Exit::Usage);
+    }
     let paths: Vec<PathBuf> = flags.paths.iter().map(|path| surroundings.folder.join(path)).collect();
     let cases = match find(&paths) {
         Ok(cases) => cases,
@@ -39,16 +50,16 @@ pub async fn run(flags: &EvalFlags, run: &RunFlags, surroundings: &Surroundings)
         }
     };
     let meant = |case: &Case| flags.filter.is_empty() || flags.filter.iter().any(|word| is_meant(case, word));
-    let cases: Vec<Case> = cases.into_iter().filter(meant).collect();
+    let (cases, others): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(meant);
     if cases.is_empty() {
         eprintln!("mica: no case has {} in its name, tags or sentence", flags.filter.join(" or "));
         return Ok(Exit::Usage);
     }
     if flags.list {
-        print!("{}", listed(&cases, flags.format));
+        say(&listed(&cases, flags.format));
         return Ok(Exit::Done);
     }
-    let baseline = match flags.baseline.as_deref().map(|path| read(&surroundings.folder.join(path))) {
+    let mut baseline = match flags.baseline.as_deref().map(|path| read(&surroundings.folder.join(path))) {
         None if flags.fail_on == FailOn::Regressed => {
             eprintln!("mica: --fail-on regressed needs a --baseline to compare with");
             return Ok(Exit::Usage);
@@ -66,18 +77,31 @@ pub async fn run(flags: &EvalFlags, run: &RunFlags, surroundings: &Surroundings)
         live: Some(Arc::new(live::Configured::new(run, surroundings))),
         play_live: flags.live,
         record: flags.record,
-        jobs: flags.jobs,
+        jobs: flags.jobs.into(),
         deadline: Duration::from_secs(flags.deadline),
         scratch: scratch.0.clone(),
         journals: flags.journal.as_ref().map(|folder| surroundings.folder.join(folder)),
     });
-    let report = runner.play(&cases, |_| {}).await;
+    let wrong = runner.wrong(&cases);
+    if !wrong.is_empty() {
+        wrong.iter().for_each(|error| eprintln!("mica: {error}"));
+        return Ok(Exit::Usage);
+    }
+    let enough = CancellationToken::new();
+    let stopping = AbortOnDropHandle::new(tokio::spawn(stopped(enough.clone())));
+    let report = runner.play_until(&cases, |_| {}, &enough).await;
+    // From here on another signal ends the program: nothing is left to be stopped.
+    drop(stopping);
+    // What the words left out is neither gone nor anything else.
+    if let Some(before) = &mut baseline {
+        before.cases.retain(|case| others.iter().all(|other| other.name != case.name));
+    }
     let comparison = baseline.as_ref().map(|before| compare(before, &report));
     match flags.format {
         Form::Text => {
-            print!("{}", report.text());
+            say(&report.text());
             if let Some(comparison) = &comparison {
-                print!("\nSince the baseline:\n{}", comparison.text());
+                say(&format!("\nSince the baseline:\n{}", comparison.text()));
             }
         }
         Form::Json => {
@@ -85,20 +109,30 @@ pub async fn run(flags: &EvalFlags, run: &RunFlags, surroundings: &Surroundings)
             if let Some(comparison) = &comparison {
                 value["comparison"] = serde_json::to_value(&comparison.cases)?;
             }
-            println!("{value}");
+            say(&format!("{value}\n"));
         }
     }
     if let Some(path) = &flags.report {
-        write(&surroundings.folder.join(path), &serde_json::to_string_pretty(&report)?)?;
+        files::write(&surroundings.folder.join(path), serde_json::to_string_pretty(&report)?.as_bytes())?;
     }
     if let Some(path) = &flags.junit {
-        write(&surroundings.folder.join(path), &junit(&report)?)?;
+        files::write(&surroundings.folder.join(path), junit(&report)?.as_bytes())?;
+    }
+    if enough.is_cancelled() {
+        eprintln!("mica: stopped: what was played until then is reported");
+        return Ok(Exit::Aborted);
     }
     let failed = match (flags.fail_on, &comparison) {
         (FailOn::Regressed, Some(comparison)) => comparison.has_regressed(),
         _ => !report.is_fine(),
     };
     Ok(if failed { Exit::Error } else { Exit::Done })
+}
+
+/// Prints. Who reads only the beginning, as `head` does, is no reason to fail.
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 fn listed(cases: &[Case], format: Form) -> String {
@@ -131,12 +165,69 @@ fn read(path: &Path) -> Result<Report> {
     Ok(report)
 }
 
-#[allow(clippy::disallowed_methods, reason = "the user asks for this file by name")]
-fn write(path: &Path, text: &str) -> Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+/// Flags of a run that were given, and that say nothing about cases.
+fn ignored(run: &RunFlags) -> Vec<&'static str> {
+    let RunFlags {
+        prompt,
+        output,
+        show_thinking,
+        go_on,
+        resume,
+        no_session,
+        // They say which model is asked, live or to be recorded.
+        model: _,
+        dialect: _,
+        base_url: _,
+        api_key_env: _,
+        effort,
+        max_turns,
+        max_cost,
+        max_time,
+        mode,
+        pack,
+        allow,
+        yes,
+        plain,
+        extension,
+        directory: _,
+    } = run;
+    let given = [
+        (prompt.is_some(), "--prompt"),
+        (output.is_some(), "--output"),
+        (*show_thinking, "--show-thinking"),
+        (*go_on, "--continue"),
+        (resume.is_some(), "--resume"),
+        (*no_session, "--no-session"),
+        (effort.is_some(), "--effort"),
+        (max_turns.is_some(), "--max-turns"),
+        (max_cost.is_some(), "--max-cost"),
+        (max_time.is_some(), "--max-time"),
+        (mode.is_some(), "--mode"),
+        (pack.is_some(), "--pack"),
+        (!allow.is_empty(), "--allow"),
+        (*yes, "--yes"),
+        (*plain, "--plain"),
+        (!extension.is_empty(), "--extension"),
+    ];
+    given.into_iter().filter_map(|(given, name)| given.then_some(name)).collect()
+}
+
+/// Waits until somebody has enough: at the keyboard, or whoever runs this in the place of somebody.
+#[allow(clippy::exit, reason = "who asks twice wants no end that is waited for")]
+async fn stopped(enough: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut told) = signal(SignalKind::terminate()) else { return };
+    for times in 0.. {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = told.recv() => {}
+        }
+        // Whoever says it again waits for nothing any more, not even for a case that does not stop.
+        if times > 0 {
+            std::process::exit(Exit::Aborted as i32);
+        }
+        enough.cancel();
     }
-    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
 /// A folder for the worlds of cases. It goes with the program.

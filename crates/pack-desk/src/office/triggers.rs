@@ -280,7 +280,7 @@ impl Office {
     /// # Errors
     /// [`OfficeError`].
     pub async fn message(&self, agent: &str, by: &str, text: &str) -> Result<Vec<Ran>, OfficeError> {
-        let id = uuid::Uuid::now_v7().simple().to_string();
+        let id = mica_ai::id::fresh();
         let mut happened = Happened::new(id, What::DirectMessage { agent: agent.to_owned() });
         happened.words = Some(Words { from: by.to_owned(), text: text.to_owned() });
         happened.invoker = Some(by.to_owned());

@@ -54,13 +54,13 @@ pub fn begin(tx: &Transaction<'_>, hand: &Hand, kind: &str, request: &Value) -> 
     get(tx, &id)
 }
 
-/// How far a job is.
+/// How far a job is. It never goes back, also when two do it at the same time.
 ///
 /// # Errors
 /// Of the database.
 pub fn progress(tx: &Transaction<'_>, id: &str, done: i64, total: i64) -> Result<()> {
     tx.execute(
-        "UPDATE jobs SET state = 'running', done = ?2, total = ?3 WHERE id = ?1 AND ended IS NULL",
+        "UPDATE jobs SET state = 'running', done = MAX(done, ?2), total = ?3 WHERE id = ?1 AND ended IS NULL",
         (id, done, total),
     )?;
     Ok(())

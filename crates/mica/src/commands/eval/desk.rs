@@ -20,7 +20,7 @@ use mica_domain::runners::{Attended, Conversation, Extras, OpenError, Opens};
 use mica_domain::tasks::Waker;
 use mica_domain::{Copilot, Domain, Setup, Surroundings};
 use mica_eval::copilot::{CopilotStage, Here, World};
-use mica_eval::{Came, CardSeen, Happened, Opening, Product, Said, Stage, StageError};
+use mica_eval::{Came, CardSeen, Happened, Opening, Product, Said, Stage, StageError, given};
 use mica_policy::budget::Limits;
 use pack_desk::office::{Inbound, Means, Office, Ran};
 use pack_desk::store::{self, Hand, activity, articles, entities, jobs, mail, notes, tasks, team, threads};
@@ -108,8 +108,7 @@ impl Product for Desk {
     }
 
     async fn open(&self, opening: Opening) -> Result<Box<dyn Stage>, StageError> {
-        let shape: Shape = serde_json::from_value(Value::Object(opening.setup.clone()))
-            .map_err(|error| StageError::new(format!("setup: {error}")))?;
+        let shape: Shape = given("setup", opening.setup.clone())?;
         let store = Store::open(opening.folder.join("desk.db")).map_err(failed)?;
         store::seed::fill(&store, opening.clock.now()).map_err(failed)?;
         let meanwhile = meanwhile::Meanwhile::default();
@@ -387,7 +386,7 @@ impl World for Playing {
                 let triage = args.get("triage").and_then(Value::as_bool).unwrap_or(false);
                 let mut args = args.clone();
                 args.shift_remove("triage");
-                let mail = serde_json::from_value(Value::Object(args)).map_err(failed)?;
+                let mail = given("args", args)?;
                 let thread = self.mail(mail).await?;
                 if !triage {
                     return Ok(json!({ "thread": thread.id }).into());
@@ -429,7 +428,7 @@ impl World for Playing {
                 let id = text(args, "record")?;
                 fields.shift_remove("record");
                 let changed = if id.starts_with("thread:") {
-                    let change = serde_json::from_value(Value::Object(fields)).map_err(failed)?;
+                    let change = given("args", fields)?;
                     store.write(move |tx| threads::update(tx, &colleague, &id, &change).map(|_| ())).await
                 } else {
                     store.write(move |tx| entities::update(tx, &colleague, &id, &fields).map(|_| ())).await

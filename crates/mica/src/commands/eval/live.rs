@@ -33,18 +33,41 @@ impl Configured {
         let provider: Arc<dyn Provider> = reach::means(&values, &self.surroundings)?.provider(&choice);
         Ok(LiveModel { provider, model: Arc::clone(&choice.model), secrets: self.secrets() })
     }
+}
 
-    /// Values of the environment that are named like secrets.
-    fn secrets(&self) -> Vec<String> {
-        const WORDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
-        let named = |name: &str| WORDS.iter().any(|word| name.to_ascii_uppercase().contains(word));
-        let variables = self.surroundings.variables.iter();
-        variables.filter(|(name, _)| named(name)).map(|(_, value)| value.clone()).collect()
+/// The variables that settings take keys from, whatever they are called.
+fn named_in(value: &toml::Value, names: &mut Vec<String>) {
+    match value {
+        toml::Value::Table(members) => {
+            for (key, member) in members {
+                match member {
+                    toml::Value::String(name) if key == "env" || key.ends_with("_env") => {
+                        names.push(name.clone());
+                    }
+                    other => named_in(other, names),
+                }
+            }
+        }
+        toml::Value::Array(members) => members.iter().for_each(|member| named_in(member, names)),
+        _ => {}
     }
 }
 
 impl Live for Configured {
     fn model(&self, name: Option<&str>) -> Result<LiveModel, String> {
         self.find(name).map_err(|error| format!("{error:#}"))
+    }
+
+    /// Values of the environment that are named like secrets, and those that keys are taken from.
+    fn secrets(&self) -> Vec<String> {
+        const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "CREDENTIAL"];
+        let mut keys: Vec<String> = self.flags.api_key_env.iter().cloned().collect();
+        let values = Config::read(&self.surroundings, &self.flags).and_then(|config| config.values());
+        values.iter().flat_map(|values| &values.endpoints).for_each(|one| named_in(one, &mut keys));
+        let named = |name: &String| {
+            keys.contains(name) || WORDS.iter().any(|word| name.to_ascii_uppercase().contains(word))
+        };
+        let variables = self.surroundings.variables.iter();
+        variables.filter(|(name, _)| named(name)).map(|(_, value)| value.clone()).collect()
     }
 }

@@ -3,17 +3,25 @@
 //! Each run is the program as people start it: a process of its own with its own home, whose events are read from its
 //! output. So what a case shows is true of what is shipped, and nothing is put together here a second time.
 
+mod telling;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
 
 use async_trait::async_trait;
 use mica_ai::Dialect;
-use mica_eval::{Asked, Came, Ended, Happened, Heard, Holds, Opening, Product, Said, Stage, StageError};
+use mica_eval::confine::below;
+use mica_eval::{
+    Asked, Came, Ended, Happened, Heard, Holds, Journal, Opening, Product, Said, Stage, StageError, given,
+};
 use mica_sandbox::{Boundary, Command, Sandbox, Stub};
 use mica_testkit::ScriptedServer;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
+
+use telling::Telling;
 
 /// What is kept of each stream of the program.
 const MOST: usize = 16 << 20;
@@ -49,8 +57,7 @@ impl Product for Mi {
     }
 
     async fn open(&self, opening: Opening) -> Result<Box<dyn Stage>, StageError> {
-        let setup: Setup = serde_json::from_value(Value::Object(opening.setup))
-            .map_err(|error| StageError::new(format!("setup: {error}")))?;
+        let setup: Setup = given("setup", opening.setup)?;
         if !opening.mocks.is_empty() {
             return Err(StageError::new("nothing can stand in for tools here: the program itself runs them"));
         }
@@ -63,6 +70,8 @@ impl Product for Mi {
             home: opening.folder.join("home"),
             server,
             program: std::env::current_exe().map_err(failed)?,
+            journal: opening.journal,
+            telling: Telling::default(),
         };
         stage.prepare(&setup, &opening.beside)?;
         Ok(Box::new(stage))
@@ -78,6 +87,8 @@ struct Playing {
     home: PathBuf,
     server: ScriptedServer,
     program: PathBuf,
+    journal: Journal,
+    telling: Telling,
 }
 
 /// What the program came to.
@@ -96,7 +107,7 @@ impl Playing {
         match &setup.sample {
             Some(sample) => {
                 let from = sample_of(beside, sample)?;
-                copy(&from, &self.project)?;
+                copy(&from, &from, &self.project)?;
             }
             None => {
                 let version = setup.runtime.as_ref().map_or(String::new(), |version| {
@@ -115,7 +126,8 @@ impl Playing {
             }
         }
         for (path, text) in &setup.files {
-            put(&self.project, path, text)?;
+            put(&self.project, path, text)
+                .map_err(|error| StageError::new(format!("setup.files: {error}")))?;
         }
         if !setup.settings.is_empty() {
             put(&self.home, "config/config.toml", &setup.settings)?;
@@ -150,12 +162,15 @@ impl Stage for Playing {
         if said.page.is_some() || !said.mentions.is_empty() {
             return Err(StageError::new("there are no pages and nothing to point at in a project"));
         }
-        let mut arguments = with(said.with)?;
+        let mut arguments = with("with", said.with)?;
         let url = self.server.url("/v1");
         let fixed = ["--output", "stream-json", "--base-url", &url, "--model", "scripted", "-p", &said.text];
         arguments.extend(fixed.iter().map(ToString::to_string));
         let ran = self.mica(&arguments).await?;
         let events: Vec<Value> = ran.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        for event in &events {
+            self.telling.event(event).into_iter().for_each(|line| self.journal.note(line));
+        }
         let Heard { text, ran: calls, tried, asks, usage, notices } = Heard::of(&events);
         let text = format!("{text}\n{}", ran.err);
         let ended = ended(ran.code, &ran.err);
@@ -170,7 +185,9 @@ impl Stage for Playing {
         if name != "command" {
             return Err(StageError::unknown("event", name, ["command"]));
         }
-        let ran = self.mica(&with(args.clone())?).await?;
+        let arguments = with("args", args.clone())?;
+        let ran = self.mica(&arguments).await?;
+        self.journal.note(self.telling.command(&arguments, ran.code, &ran.out, &ran.err));
         let came = Came {
             ended: ended(ran.code, &ran.err),
             text: format!("{}{}", ran.out, ran.err),
@@ -186,8 +203,7 @@ impl Stage for Playing {
 
     async fn look(&mut self, what: &str) -> Result<Value, StageError> {
         if what != "check" {
-            let text = std::fs::read_to_string(self.project.join(what));
-            return Ok(text.map_or(Value::Null, Value::String));
+            return seen(&self.project, what);
         }
         let arguments = ["check", ".", "--format", "json"].map(str::to_owned);
         let checked = self.mica(&arguments).await?;
@@ -207,9 +223,50 @@ impl Stage for Playing {
     }
 }
 
-fn with(with: Map<String, Value>) -> Result<Vec<String>, StageError> {
-    let read: With = serde_json::from_value(Value::Object(with)).map_err(failed)?;
+/// The arguments that a case gives the program. It stays where it is put.
+fn with(what: &str, with: Map<String, Value>) -> Result<Vec<String>, StageError> {
+    let read: With = given(what, with)?;
+    for argument in &read.args {
+        let refused = |why: &str| Err(StageError::new(format!("{what}.args: {argument:?} {why}")));
+        if argument == "--directory" || argument.starts_with("--directory=") || argument.starts_with("-C") {
+            return refused("leads elsewhere: a case stays in its project");
+        }
+        let value = argument.split_once('=').map_or(argument.as_str(), |(_, value)| value);
+        let parts = Path::new(value).components();
+        if Path::new(value).is_absolute() || parts.into_iter().any(|part| part == Component::ParentDir) {
+            return refused("leads out of the project: name something below it");
+        }
+    }
     Ok(read.args)
+}
+
+/// What a case looks at in its project: the text of a file, the names in a folder, or nothing.
+fn seen(project: &Path, what: &str) -> Result<Value, StageError> {
+    let path = below(project, what, "the project").map_err(StageError::new)?;
+    let told = |error: std::io::Error| StageError::new(format!("{what} cannot be looked at: {error}"));
+    let facts = match path.metadata() {
+        Ok(facts) => facts,
+        // Also where a part of the path is a file.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Value::Null);
+        }
+        Err(error) => return Err(told(error)),
+    };
+    if facts.is_dir() {
+        let entries = std::fs::read_dir(&path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let mut names: Vec<String> = entries
+            .map_err(told)?
+            .iter()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort_unstable();
+        return Ok(json!(names));
+    }
+    if !facts.is_file() || facts.len() > MOST as u64 {
+        return Err(StageError::new(format!("{what} is no file that could be read as a whole")));
+    }
+    let bytes = std::fs::read(&path).map_err(told)?;
+    Ok(Value::String(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// How a run ended, by the program's exit code.
@@ -228,35 +285,52 @@ fn ended(code: i32, err: &str) -> Ended {
 /// The folder of a sample: beside the case, or in `examples` of a folder above it.
 fn sample_of(beside: &Path, sample: &str) -> Result<PathBuf, StageError> {
     let beside = beside.canonicalize().map_err(failed)?;
-    let places = std::iter::once(beside.join(sample))
-        .chain(beside.ancestors().map(|folder| folder.join("examples").join(sample)));
-    let mut found = places.filter(|path| path.is_dir());
-    found.next().ok_or_else(|| {
-        StageError::new(format!(
-            "there is no sample {sample:?}: neither beside the case nor in `examples` of a folder above it"
-        ))
-    })
+    let folders =
+        std::iter::once(beside.clone()).chain(beside.ancestors().map(|folder| folder.join("examples")));
+    for folder in folders {
+        let path = below(&folder, sample, "the folder of the case, or of `examples`");
+        let path = path.map_err(|problem| StageError::new(format!("setup.sample: {problem}")))?;
+        if path.is_dir() {
+            return Ok(path);
+        }
+    }
+    Err(StageError::new(format!(
+        "there is no sample {sample:?}: neither beside the case nor in `examples` of a folder above it"
+    )))
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), StageError> {
-    std::fs::create_dir_all(to).map_err(failed)?;
-    for entry in std::fs::read_dir(from).map_err(failed)? {
+/// Copies a sample. What links lead to is copied when it is a file of the same sample; anything else is no sample.
+fn copy(root: &Path, from: &Path, to: &Path) -> Result<(), StageError> {
+    let about = |path: &Path, why: &str| StageError::new(format!("setup.sample: {} {why}", path.display()));
+    std::fs::create_dir_all(to).map_err(|error| about(to, &error.to_string()))?;
+    for entry in std::fs::read_dir(from).map_err(|error| about(from, &error.to_string()))? {
         let entry = entry.map_err(failed)?;
         let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if from.is_dir() {
-            copy(&from, &to)?;
-        } else {
-            std::fs::copy(&from, &to).map_err(failed)?;
+        let kind = entry.file_type().map_err(failed)?;
+        if kind.is_dir() {
+            copy(root, &from, &to)?;
+            continue;
         }
+        if kind.is_symlink() {
+            let behind = from.canonicalize().and_then(|behind| Ok((behind, root.canonicalize()?)));
+            let stays = behind.is_ok_and(|(behind, root)| behind.starts_with(root) && behind.is_file());
+            if !stays {
+                return Err(about(&from, "is a link that leads out of the sample, or to a folder"));
+            }
+        } else if !kind.is_file() {
+            return Err(about(&from, "is neither a file nor a folder"));
+        }
+        std::fs::copy(&from, &to).map_err(|error| about(&from, &error.to_string()))?;
     }
     Ok(())
 }
 
 #[allow(clippy::disallowed_methods, reason = "the world of a case is made here, below its own folder")]
 fn put(root: &Path, path: &str, text: &str) -> Result<(), StageError> {
-    let path = root.join(path);
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
+    let place = below(root, path, "the project").map_err(StageError::new)?;
+    let told = |error: std::io::Error| StageError::new(format!("{path} cannot be written: {error}"));
+    if let Some(folder) = place.parent() {
+        std::fs::create_dir_all(folder).map_err(told)?;
     }
-    std::fs::write(&path, text).map_err(failed)
+    std::fs::write(&place, text).map_err(told)
 }
