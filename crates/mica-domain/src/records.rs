@@ -61,11 +61,18 @@ pub trait Records: Send + Sync {
     async fn put(&self, kind: &str, id: &str, doc: &Value, expected: Option<u64>)
     -> Result<u64, RecordError>;
 
-    /// All documents of a kind, by id in order.
+    /// All documents of a kind, by id in order. One that is damaged is given as the text that it is, so that it keeps nobody
+    /// from the others.
     ///
     /// # Errors
     /// [`RecordError::Store`].
     async fn list(&self, kind: &str) -> Result<Vec<(String, Kept)>, RecordError>;
+
+    /// Deletes a document whose newest version is `expected`. One that is not there is deleted.
+    ///
+    /// # Errors
+    /// [`RecordError::Conflict`]: somebody wrote it meanwhile, so it stays. [`RecordError::Store`].
+    async fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<(), RecordError>;
 }
 
 /// Records that live as long as the process. For tests, and for products that keep nothing.
@@ -103,6 +110,16 @@ impl Records for InMemory {
         let of_kind = kept.iter().filter(|((of, _), _)| of == kind);
         Ok(of_kind.map(|((_, id), kept)| (id.clone(), kept.clone())).collect())
     }
+
+    async fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<(), RecordError> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (kind.to_owned(), id.to_owned());
+        if kept.get(&key).is_some_and(|kept| kept.version != expected) {
+            return Err(RecordError::Conflict { kind: kind.to_owned(), id: id.to_owned() });
+        }
+        kept.remove(&key);
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -125,5 +142,10 @@ mod tests {
         let listed = records.list("bundle").await.unwrap();
         let listed: Vec<_> = listed.iter().map(|(id, kept)| (id.as_str(), kept.version, &kept.doc)).collect();
         assert_eq!(listed, [("a", 1, &json!(5)), ("b1", 2, &json!(3))]);
+        let conflict = RecordError::Conflict { kind: "bundle".to_owned(), id: "b1".to_owned() };
+        assert_eq!(records.delete("bundle", "b1", 1).await, Err(conflict), "it was written since");
+        assert_eq!(records.delete("bundle", "b1", 2).await, Ok(()));
+        assert_eq!(records.delete("bundle", "b1", 2).await, Ok(()), "it is not there");
+        assert_eq!(records.get("bundle", "b1").await, Ok(None));
     }
 }

@@ -8,6 +8,7 @@ pub mod articles;
 pub mod documents;
 pub mod entities;
 pub mod jobs;
+pub mod lives;
 pub mod mail;
 pub mod migrations;
 pub mod notes;

@@ -50,8 +50,10 @@ pub struct Applier {
 }
 
 impl Applier {
-    /// With the tools as they are, not as they were wrapped, whatever page they are on. `holder` names this process: after a
-    /// crash it goes on at once with what it held before, others wait until its time is over.
+    /// With the tools as they are, not as they were wrapped, whatever page they are on. `holder` names whoever applies: who
+    /// comes back under the same name goes on at once with what it held, and others wait until its time is over. So
+    /// nobody else may have the name, neither another process nor the same program started again while the first one
+    /// may still be there.
     pub fn new(
         bundles: Bundles,
         tools: ToolSet,
@@ -143,10 +145,10 @@ impl Applier {
     /// [`CaptureError`] of the first that failed otherwise.
     pub async fn resume_all(&self) -> Result<Vec<Bundle>, CaptureError> {
         let mut bundles = Vec::new();
-        for bundle in self.bundles.list().await?.iter().filter(|bundle| bundle.lease.is_some()) {
+        for bundle in self.bundles.left().await? {
             match self.resume(bundle.id()).await {
                 Ok(bundle) => bundles.push(bundle),
-                Err(CaptureError::UnderWay { .. }) => {}
+                Err(error) if error.is_of_others() => {}
                 Err(error) => return Err(error),
             }
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::action::{Action, Status};
-use crate::approvals::Trace;
+use crate::approvals::{Deed, Trace};
 
 /// What a bundle is about: a record of the product.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -125,6 +125,12 @@ impl Bundle {
             all.map(|action| (action.id.clone(), action.tool.clone(), action.args.clone())).collect()
         };
         said(self) == said(other)
+    }
+
+    /// Who approved something of it last.
+    pub fn approved_by(&self) -> Option<&str> {
+        let approved = self.trail.iter().rev().find(|trace| matches!(trace.deed, Deed::Approved { .. }));
+        approved.map(|trace| trace.by.as_str())
     }
 
     /// An action.

@@ -185,6 +185,16 @@ impl Bundles {
         Ok(bundles)
     }
 
+    /// Those that somebody applies, or left in the middle.
+    ///
+    /// # Errors
+    /// [`CaptureError`]
+    pub async fn left(&self) -> Result<Vec<Bundle>, CaptureError> {
+        let mut bundles = self.list().await?;
+        bundles.retain(|bundle| bundle.lease.is_some());
+        Ok(bundles)
+    }
+
     /// Those that a person should decide about now, the newest first: fresh ones, and those that were snoozed until now.
     ///
     /// # Errors

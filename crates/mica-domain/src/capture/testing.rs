@@ -89,6 +89,11 @@ impl Records for Dying {
     async fn list(&self, kind: &str) -> Result<Vec<(String, Kept)>, RecordError> {
         self.inner.list(kind).await
     }
+
+    async fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<(), RecordError> {
+        self.faults.boundary().await;
+        self.inner.delete(kind, id, expected).await
+    }
 }
 
 /// What was really done: the tool, the key, the arguments.

@@ -92,6 +92,11 @@ impl Records for Stepped {
         self.steps.step().await;
         self.records.list(kind).await
     }
+
+    async fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<(), RecordError> {
+        self.steps.step().await;
+        self.records.delete(kind, id, expected).await
+    }
 }
 
 /// A line of a conversation: who, what, and its name.

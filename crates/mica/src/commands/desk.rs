@@ -54,6 +54,8 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
     let listening = Arc::new(Listening::new(colour));
     let means = Means {
         store,
+        // When it began, and something that nobody else drew.
+        life: format!("desk-{}", mica_ai::id::MessageId::fresh()),
         now: clock.shared(),
         zone,
         provider,
@@ -74,7 +76,9 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
         if script.is_some() {
             eprintln!("desk: no model is asked, a script answers; `mica doctor` says how to configure one");
         }
-        return once(&mut room, &flags.say, run.yes).await;
+        let left = once(&mut room, &flags.say, run.yes).await;
+        room.leave().await;
+        return left;
     }
     if filled {
         println!("A fresh desk, with customers who were made up: {}", folder.display());
@@ -87,6 +91,7 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
     let work = room.office.begin().await?;
     let left = talk(&mut room, terminal).await;
     work.end().await;
+    room.leave().await;
     left
 }
 

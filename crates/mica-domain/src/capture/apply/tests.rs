@@ -15,7 +15,7 @@ use super::*;
 use crate::act::Act;
 use crate::approvals::Deed;
 use crate::autonomy::Autonomy;
-use crate::records::InMemory;
+use crate::records::{InMemory, Kept, Records};
 use crate::rights::Rights;
 
 fn ann() -> Person {
@@ -613,4 +613,45 @@ fn check_order(world: &World, bundle: &Bundle) -> Result<(), TestCaseError> {
         prop_assert!(!done.args.to_string().contains("temp_"), "{:?}", done);
     }
     Ok(())
+}
+
+/// Somebody else writes the bundle right before whoever goes on with it does: it is theirs, and no failure.
+#[tokio::test]
+async fn whoever_is_overtaken_while_they_go_on_leaves_it_to_the_other() {
+    struct Overtaken(InMemory);
+    #[async_trait]
+    impl Records for Overtaken {
+        async fn get(&self, kind: &str, id: &str) -> Result<Option<Kept>, RecordError> {
+            self.0.get(kind, id).await
+        }
+        async fn put(
+            &self,
+            kind: &str,
+            id: &str,
+            doc: &Value,
+            expected: Option<u64>,
+        ) -> Result<u64, RecordError> {
+            if let Some(kept) = self.0.get(kind, id).await? {
+                self.0.put(kind, id, &kept.doc, Some(kept.version)).await?;
+            }
+            self.0.put(kind, id, doc, expected).await
+        }
+        async fn list(&self, kind: &str) -> Result<Vec<(String, Kept)>, RecordError> {
+            self.0.list(kind).await
+        }
+        async fn delete(&self, kind: &str, id: &str, version: u64) -> Result<(), RecordError> {
+            self.0.delete(kind, id, version).await
+        }
+    }
+    let stage = stage(vec![action(1, "keyed", None)]).await;
+    let faults = Faults::at(6);
+    let dying = process("one", &stage.world, &stage.records, &faults);
+    assert!(faults.until_death(dying.apply("b", &Picked::some(["temp_1"]), &ann())).await.is_none());
+    let mut late = process("two", &stage.world, &stage.records, &Faults::none());
+    late.clock = Arc::new(|| at(100_000));
+    late.bundles = Bundles::new(Arc::new(Overtaken(stage.records.clone())));
+    let conflict = RecordError::Conflict { kind: "bundle".to_owned(), id: "b".to_owned() };
+    assert_eq!(late.resume("b").await, Err(CaptureError::Records(conflict)));
+    assert_eq!(late.resume_all().await, Ok(Vec::new()));
+    assert_eq!(stage.world.done().len(), 1);
 }

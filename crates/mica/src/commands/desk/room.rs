@@ -113,12 +113,14 @@ impl Room {
     ///
     /// # Errors
     /// Data that cannot be used; a conversation that is open elsewhere.
+    #[allow(clippy::print_stderr, reason = "a program speaks")]
     pub async fn enter(office: Office, clock: Clock, who: String, name: &str, colour: bool) -> Result<Self> {
         let copilot = office.chat(&who, name).await.with_context(|| {
             format!("the conversation {name:?} cannot be opened; is it open elsewhere? --conversation names another")
         })?;
-        pack_desk::jobs::recover(&office.station(&who)).await?;
-        office.resume(&who).await?;
+        for problem in office.enter().await?.problems {
+            eprintln!("desk: {}", plain(&problem));
+        }
         let page = copilot.domain().snapshot().page;
         let answers = copilot.shown().await?.len();
         let told = office.runs().await?.iter().filter(|ran| ran.is_over()).map(|ran| ran.fire.id()).collect();
@@ -134,6 +136,13 @@ impl Room {
             answers,
             told,
         })
+    }
+
+    /// Leaves: what this process held is free for others at once.
+    pub async fn leave(&self) {
+        if let Err(error) = self.office.leave().await {
+            tracing::warn!(%error, "others wait for this process until its time is over");
+        }
     }
 
     /// What is shown before a line.

@@ -109,6 +109,7 @@ impl Product for Desk {
         let meanwhile = meanwhile::Meanwhile::default();
         let means = Means {
             store,
+            life: "eval".to_owned(),
             now: opening.clock.shared(),
             zone: TimeZone::UTC,
             provider: opening.model.provider(),
