@@ -19,5 +19,6 @@ pub use digest::digest;
 pub use error::ApprovalError;
 pub use form::{Field, FieldKind, form};
 pub use register::{Choice, Decided, Register, Terms};
+pub(crate) use trail::KIND;
 pub use trail::{Deed, Entry, Trace, trail};
 pub use who::{Approvers, Person};

@@ -81,7 +81,7 @@ impl Applier {
     /// The arguments of an action as a form, with what may be changed of them. Empty when its tool is not there any more.
     pub fn form(&self, action: &Action) -> Vec<Field> {
         let tool = self.tools.find(&action.tool);
-        tool.map(|tool| form(tool.spec(), action.arguments(), &action.amendable)).unwrap_or_default()
+        tool.map(|tool| form(tool.spec(), action.standing(), &action.amendable)).unwrap_or_default()
     }
 
     /// Does what a person picked. What is wrong with the picks is said before anything is done, all of it at once.
@@ -164,10 +164,13 @@ impl Applier {
                 Some(action) if action.status == Status::Picked => self.step(&bundle, action),
                 _ => continue,
             };
+            let in_doubt = bundle.actions.get(place).is_some_and(|action| action.tried.is_some());
             let status = match step {
                 Step::Settled(status) => status,
                 Step::Do { tool, args } => {
-                    set(&mut bundle, place, Status::Began);
+                    if let Some(action) = bundle.actions.get_mut(place) {
+                        action.begin(args.clone());
+                    }
                     version = self.write(&mut bundle, version, tool.spec().deadline).await?;
                     match bundle.actions.get(place) {
                         Some(action) => self.done(&bundle, action, tool, args).await,
@@ -175,7 +178,9 @@ impl Applier {
                     }
                 }
             };
-            set(&mut bundle, place, status);
+            if let Some(action) = bundle.actions.get_mut(place) {
+                action.end(status, in_doubt);
+            }
             version = self.write(&mut bundle, version, Duration::ZERO).await?;
         }
         // What was just done is no news: whoever decides about the rest decides as of now.
@@ -220,6 +225,10 @@ impl Applier {
         let Some(tool) = self.tools.find(&action.tool) else {
             return Step::fail(format!("the tool {} is not there any more", action.tool));
         };
+        // The same key means the same call: what may have been done is not done in another shape.
+        if let Some(tried) = &action.tried {
+            return Step::Do { tool, args: tried.clone() };
+        }
         let mut args = temp::replaced(action.arguments(), &known);
         // The ids are true ones now, and may not be what the schema wants.
         let judged = Schema::compile(&tool.spec().schema)
@@ -277,12 +286,6 @@ impl Step {
 
     fn fail(reason: String) -> Self {
         Self::Settled(Status::Failed { reason })
-    }
-}
-
-fn set(bundle: &mut Bundle, place: usize, status: Status) {
-    if let Some(action) = bundle.actions.get_mut(place) {
-        action.status = status;
     }
 }
 

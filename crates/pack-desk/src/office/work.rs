@@ -65,6 +65,7 @@ impl Office {
                 }
                 let mut found = Entered::default();
                 office.keep_up(&mut found).await;
+                office.prune_when_due(&mut found).await;
                 for problem in found.problems {
                     tracing::error!(problem, "the desk could not be looked after");
                 }

@@ -41,6 +41,12 @@ impl Listener for Listening {
                 self.calls.fetch_add(1, Ordering::Relaxed);
                 self.row(&format!("· {} {}", plain(&tool), brief(&arguments, 90)));
             }
+            // Whatever the model makes of it: it was not done.
+            EventKind::CallEnd { details: Some(details), .. }
+                if details.pointer("/captured/action").is_some() =>
+            {
+                self.row("  proposed, not done: a person decides (/bundles)");
+            }
             EventKind::CallProgress { news, .. } => self.row(&format!("  {}", plain(news.trim()))),
             EventKind::Message { message: Message::ToolResult(result) }
                 if result.status != ResultStatus::Ok =>
@@ -58,7 +64,10 @@ impl Listener for Listening {
     fn hears(&self, kind: &EventKind) -> bool {
         matches!(
             kind,
-            EventKind::CallStart { .. } | EventKind::CallProgress { .. } | EventKind::Message { .. }
+            EventKind::CallStart { .. }
+                | EventKind::CallEnd { .. }
+                | EventKind::CallProgress { .. }
+                | EventKind::Message { .. }
         )
     }
 }

@@ -13,7 +13,7 @@ use super::*;
 use crate::kb::Holding;
 use crate::office::tests::{Played, played};
 use crate::station::Suites;
-use crate::store::{Store, articles, jobs};
+use crate::store::{Done, Store, articles, jobs};
 
 const SILENT: &str = "name = \"silent\"\n[otherwise]\nsteps = [{ text = \"Yes.\" }]";
 
@@ -130,4 +130,127 @@ async fn a_job_is_done_by_one_process_and_taken_over_from_one_that_is_gone() {
         ("done", "member:maya"),
         "it is hers, whoever did it"
     );
+}
+
+/// One of each kind that cannot be read, and one that is no JSON at all: everybody enters, and all of it is told and kept.
+#[tokio::test]
+async fn what_cannot_be_read_keeps_nobody_out() {
+    let played = played(SILENT, Vec::new());
+    let store = played.office.means().store.clone();
+    let kinds = [
+        "approval",
+        "bundle",
+        "bundle_subject",
+        "task_watch",
+        "thread_position",
+        "trigger_fire",
+        "trigger_state",
+    ];
+    for kind in kinds {
+        let insert = "INSERT INTO documents (kind, id, version, doc) VALUES (?1, ?2, 1, ?3)";
+        store
+            .change(|tx| {
+                tx.execute(insert, (kind, "odd", "{\"odd\": 1, \"settled\": 7, \"held\": 7}"))?;
+                Ok(tx.execute(insert, (kind, "cut", "{\"trail\": [")).map(drop)?)
+            })
+            .unwrap();
+    }
+    let told = played.office.enter().await.unwrap().problems;
+    for kind in kinds {
+        for id in ["odd", "cut"] {
+            let begins = format!("{kind} {id} cannot be read, and is left aside: ");
+            assert!(told.iter().any(|problem| problem.starts_with(&begins)), "{begins} {told:?}");
+        }
+    }
+    assert_eq!(told.len(), 2 * kinds.len());
+    let work = played.office.begin().await.unwrap();
+    played.office.due().await.unwrap();
+    assert!(played.office.runs().await.unwrap().is_empty());
+    assert!(played.office.bundles().list().await.unwrap().is_empty());
+    assert!(!played.office.is_watching().await.unwrap());
+    work.end().await;
+    let left: i64 = store
+        .look(|c| {
+            Ok(c.query_row("SELECT count(*) FROM documents WHERE id IN ('odd', 'cut')", [], |row| {
+                row.get(0)
+            })?)
+        })
+        .unwrap();
+    assert_eq!(left, 2 * i64::try_from(kinds.len()).unwrap(), "nothing was deleted");
+}
+
+/// What calls came to is forgotten after a quarter, but for those of proposals that may be gone on with.
+#[tokio::test]
+async fn keys_go_once_nobody_can_use_them_again() {
+    use mica_domain::capture::{About, Bundle, Lease, State};
+    let played = played(SILENT, Vec::new());
+    let store = played.office.means().store.clone();
+    let (day, now) = (SignedDuration::from_hours(24), || (played.office.means().now)());
+    let key = async |key: &str| {
+        let hand = played.office.station("member:maya").hand(key);
+        let done = Done { text: String::new(), details: Value::Null };
+        store.once("test", hand, move |_, _| Ok(done)).await.unwrap();
+    };
+    let keys = || -> Vec<String> {
+        let read = |c: &rusqlite::Connection| {
+            let mut select = c.prepare("SELECT key FROM effects ORDER BY key")?;
+            let rows = select.query_map([], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        };
+        store.look(read).unwrap()
+    };
+    for (id, state, lease) in [
+        ("held", State::Approved, Some(Lease { holder: "gone".to_owned(), until: now() })),
+        ("over", State::Rejected, None),
+    ] {
+        let about = About { bundle: id.to_owned(), ..About::default() };
+        let bundle = Bundle {
+            about,
+            made: now(),
+            summary: String::new(),
+            actions: Vec::new(),
+            state,
+            lease,
+            trail: Vec::new(),
+        };
+        store.put("bundle", id, &serde_json::to_value(bundle).unwrap(), None).await.unwrap();
+    }
+    for one in ["bundle/held/temp_1", "bundle/over/temp_1", "bundle/gone/temp_1", "run/call"] {
+        key(one).await;
+    }
+    played.clock.by(day * 89);
+    key("young").await;
+    played.office.prune(&Retention::default()).await.unwrap();
+    assert_eq!(keys().len(), 5, "nothing is old enough");
+    played.clock.by(day * 2);
+    played.office.prune(&Retention::default()).await.unwrap();
+    assert_eq!(keys(), ["bundle/held/temp_1", "young"]);
+    played.clock.by(day);
+    key("new").await;
+    let few = Retention { ended: Keep { most: 1, ..Retention::default().ended }, ..Retention::default() };
+    played.office.prune(&few).await.unwrap();
+    assert_eq!(keys(), ["bundle/held/temp_1", "new"]);
+}
+
+/// Whoever is there lets go of what is over, by the desk's clock, and one of them does.
+#[tokio::test]
+async fn what_is_over_goes_every_few_hours() {
+    let played = played(SILENT, Vec::new());
+    let store = played.office.means().store.clone();
+    let other = played.beside("second");
+    let ended = json!({
+        "trigger": "new-mail", "occurrence": "m", "agent": "agent:triage", "due": (played.office.means().now)(),
+        "payload": "", "session": "s", "state": "ended", "at": (played.office.means().now)(), "outcome": "completed",
+        "summary": "",
+    });
+    store.put("trigger_fire", "new-mail/m", &ended, None).await.unwrap();
+    played.office.enter().await.unwrap();
+    assert_eq!(other.runs().await.unwrap().len(), 1);
+    played.clock.by(SignedDuration::from_hours(24 * 90));
+    assert!(due(&store, (played.office.means().now)()).await.unwrap(), "it is time");
+    other.enter().await.unwrap();
+    assert_eq!(other.runs().await.unwrap().len(), 1, "somebody did it a moment ago");
+    played.clock.by(PRUNES);
+    other.enter().await.unwrap();
+    assert!(other.runs().await.unwrap().is_empty());
 }
