@@ -127,10 +127,7 @@ fn later(here: &Zoned, words: &[&str]) -> Option<Timestamp> {
     {
         span = span.checked_add((more, here)).ok()?;
         is_exact |= exact;
-        rest = match after {
-            ["and", after @ ..] => after,
-            after => after,
-        };
+        rest = after.strip_prefix(&["and"]).unwrap_or(after);
     }
     // Lengths are added to the calendar: a day later is the same time of the day, however long that day is.
     let then = if span.is_zero() { return None } else { here.checked_add(span).ok()? };

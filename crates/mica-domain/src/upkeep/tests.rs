@@ -15,7 +15,7 @@ fn ago(days: i64) -> Timestamp {
     at(NOW) - SignedDuration::from_hours(24 * days)
 }
 
-fn fire(name: &str, state: Value) -> Value {
+fn fire(name: &str, state: &Value) -> Value {
     let mut fire = json!({ "trigger": "t", "occurrence": name, "agent": "a", "due": ago(400), "payload": "", "session": "s" });
     fire.as_object_mut().unwrap().extend(state.as_object().unwrap().clone());
     fire
@@ -42,7 +42,7 @@ async fn what_is_over_goes_by_age_and_count_and_the_rest_stays() {
         ("d-waits", json!({ "state": "pending", "next": ago(300) })),
         ("e-runs", json!({ "state": "running", "by": "x", "until": ago(300) })),
     ] {
-        put(fire::FIRE, id, fire(id, state)).await;
+        put(fire::FIRE, id, fire(id, &state)).await;
     }
     put(fire::FIRE, "f-broken", json!("{")).await;
     let notice = json!({ "kind": "k", "ref": "r", "status": "completed", "line": "", "instruction": "" });
@@ -63,7 +63,7 @@ async fn what_is_over_goes_by_age_and_count_and_the_rest_stays() {
     assert_eq!(prune(&records, &retention, at(NOW)).await, Ok(Pruned::default()), "once is enough");
 
     for (id, days) in [("g", 3), ("h", 4), ("i", 1), ("j", 0)] {
-        put(fire::FIRE, id, fire(id, ended(days))).await;
+        put(fire::FIRE, id, fire(id, &ended(days))).await;
     }
     let few = Retention { ended: Keep { most: 1, ..retention.ended }, ..retention };
     assert_eq!(prune(&records, &few, at(NOW)).await.unwrap().fires, 3);

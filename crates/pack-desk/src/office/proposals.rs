@@ -64,7 +64,7 @@ impl Office {
                 }
                 Err(OfficeError::Capture(error)) if error.is_of_others() => {}
                 Err(error) => {
-                    tracing::error!(bundle = left.id(), %error, "a bundle could not be gone on with")
+                    tracing::error!(bundle = left.id(), %error, "a bundle could not be gone on with");
                 }
             }
         }

@@ -114,13 +114,13 @@ impl Office {
         match crate::jobs::recover(&self.station(NOBODY)).await {
             Ok(jobs) => entered.jobs = jobs,
             Err(error) => {
-                entered.problems.push(format!("jobs that were left could not be looked at: {error}"))
+                entered.problems.push(format!("jobs that were left could not be looked at: {error}"));
             }
         }
         match self.resume().await {
             Ok(bundles) => entered.bundles = bundles,
             Err(error) => {
-                entered.problems.push(format!("proposals that were left could not be looked at: {error}"))
+                entered.problems.push(format!("proposals that were left could not be looked at: {error}"));
             }
         }
     }

@@ -170,7 +170,7 @@ async fn a_run_that_is_tried_again_goes_on_with_its_bundle() {
     book.begin(about("fire")).await.unwrap();
     assert_eq!(captured(&book, "same").await, Ok("temp_2".to_owned()));
     let whole = book.end(&bundles, "Both.", at(3)).await.unwrap().unwrap();
-    assert_eq!(bundles.list().await.unwrap(), [whole.clone()]);
+    assert_eq!(bundles.list().await.unwrap(), std::slice::from_ref(&whole));
     assert_eq!((whole.id(), whole.made, &whole.about.subject), ("fire", first.made, &first.about.subject));
     assert_eq!(whole.proposal(), "Proposed, not done: keyed 1; same 1.");
 }

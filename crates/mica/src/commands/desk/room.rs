@@ -138,11 +138,9 @@ impl Room {
         })
     }
 
-    /// Leaves: what this process held is free for others at once.
+    /// Leaves: what this process held is free for others at once. When that cannot be said, they wait for a minute.
     pub async fn leave(&self) {
-        if let Err(error) = self.office.leave().await {
-            tracing::warn!(%error, "others wait for this process until its time is over");
-        }
+        let _ = self.office.leave().await;
     }
 
     /// What is shown before a line.
