@@ -288,8 +288,11 @@ fn described(bundle: &mica_domain::capture::Bundle) -> Value {
 impl World for Playing {
     async fn domain(&mut self) -> Result<Arc<dyn Domain>, StageError> {
         self.office.forget().await;
-        let store = &self.office.means().store;
-        store.write(articles::recover).await.map_err(failed)?;
+        // As if the process had ended, and another one had begun.
+        self.office.leave().await.map_err(failed)?;
+        let means = self.office.means();
+        let now = (means.now)();
+        means.store.write(move |tx| articles::recover(tx, now)).await.map_err(failed)?;
         if !self.misbehaving {
             return self.office.desk(&self.who).map_err(failed);
         }
