@@ -27,5 +27,6 @@ pub use error::ApprovalError;
 pub use form::{Field, FieldKind, form};
 pub use question::About;
 pub use register::{Choice, Decided, Register, Terms};
+pub(crate) use trail::KIND;
 pub use trail::{Deed, Entry, Trace, trail};
 pub use who::{Approvers, People, Person};

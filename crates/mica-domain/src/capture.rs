@@ -17,7 +17,7 @@ mod order;
 mod pick;
 mod temp;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod wrap;
 
 pub use action::{Action, Predicted, Status};
@@ -25,6 +25,7 @@ pub use apply::Applier;
 pub use book::Book;
 pub use bundle::{About, Base, Bundle, Lease, Outdated, State, Subject};
 pub use bundles::{Activity, Bundles, KIND};
+pub(crate) use bundles::{NEWEST, Newest};
 pub use error::CaptureError;
 pub use order::order;
 pub use pick::{Pick, Picked};

@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::hooks::Record;
-use mica_agent::{Ask, Event, EventKind, Hooks, Listener, Outcome, Tally};
+use mica_agent::{Ask, Event, EventKind, Hooks, Listener, Tally};
 use mica_ai::id::MessageId;
 use mica_session::entry::{Body, RunId};
 use mica_session::{Durability, EntryId, Kind, Session, SessionError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use crate::runners::outcome_name as word;
 use crate::side::Side;
 
 pub mod window;
@@ -332,17 +333,6 @@ impl Listener for Keeper {
         };
         // Markers say how a run went; the messages themselves are recorded, and a failure there ends the run.
         let _ = kept;
-    }
-}
-
-/// An outcome as one word.
-pub fn word(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Completed => "completed",
-        Outcome::Exhausted { .. } => "exhausted",
-        Outcome::Suspended { .. } => "suspended",
-        Outcome::Aborted => "aborted",
-        Outcome::Failed { .. } => "failed",
     }
 }
 

@@ -33,6 +33,7 @@
 pub mod act;
 pub mod advice;
 pub mod approvals;
+mod around;
 pub mod autonomy;
 pub mod capability;
 pub mod capture;
@@ -64,6 +65,7 @@ pub mod state;
 pub mod store;
 pub mod tasks;
 pub mod triggers;
+pub mod upkeep;
 
 pub use act::{Act, Asks, Mint, Minted, Minting};
 pub use autonomy::{ApprovalMode, Autonomy, AutonomyGate};
@@ -83,7 +85,7 @@ pub use mica_context::section::ToolNames;
 pub use page::Page;
 pub use profile::{Audience, Profile, RunMode, Surface};
 pub use prompt::Prompt;
-pub use records::{InMemory, Kept, RecordError, Records};
+pub use records::{InMemory, Kept, RecordError, Records, Unread};
 pub use refs::{Ref, RefKinds, Refs};
 pub use registry::Packs;
 pub use resolve::{Resolved, resolve, resolve_deferring};

@@ -10,7 +10,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+/// The kind of record that keeps what could not be read and was made anew, under its kind, id and version.
+pub const ASIDE: &str = "set_aside";
 
 /// A document, as it is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,11 +68,80 @@ pub trait Records: Send + Sync {
     async fn put(&self, kind: &str, id: &str, doc: &Value, expected: Option<u64>)
     -> Result<u64, RecordError>;
 
-    /// All documents of a kind, by id in order.
+    /// All documents of a kind, by id in order. One that is damaged is given as the text that it is, so that it keeps nobody
+    /// from the others.
     ///
     /// # Errors
     /// [`RecordError::Store`].
     async fn list(&self, kind: &str) -> Result<Vec<(String, Kept)>, RecordError>;
+
+    /// Deletes a document whose newest version is `expected`. One that is not there is deleted.
+    ///
+    /// # Errors
+    /// [`RecordError::Conflict`]: somebody wrote it meanwhile, so it stays. [`RecordError::Store`].
+    async fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<(), RecordError>;
+}
+
+/// A document that cannot be read. It stays where it is, and nobody else is kept from theirs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} {id} cannot be read, and is left aside: {problem}")]
+pub struct Unread {
+    /// Its kind.
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// A document that was read: its id, its version, and what it says.
+pub(crate) type Found<T> = (String, u64, T);
+
+/// All documents of a kind that can be read, and those that cannot.
+pub(crate) async fn sorted<T: DeserializeOwned>(
+    records: &dyn Records,
+    kind: &str,
+) -> Result<(Vec<Found<T>>, Vec<Unread>), RecordError> {
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
+    for (id, kept) in records.list(kind).await? {
+        match T::deserialize(&kept.doc) {
+            Ok(doc) => found.push((id, kept.version, doc)),
+            Err(error) => unread.push(Unread { kind: kind.to_owned(), id, problem: error.to_string() }),
+        }
+    }
+    Ok((found, unread))
+}
+
+/// All documents of a kind that can be read. The others are logged.
+pub(crate) async fn readable<T: DeserializeOwned>(
+    records: &dyn Records,
+    kind: &str,
+) -> Result<Vec<Found<T>>, RecordError> {
+    let (found, unread) = sorted(records, kind).await?;
+    for unread in unread {
+        tracing::warn!(%unread, "something is left out");
+    }
+    Ok(found)
+}
+
+/// Reads a document that is made anew when it cannot be read. What it was is kept aside then, before it is overwritten.
+pub(crate) async fn renewed<T: DeserializeOwned>(
+    records: &dyn Records,
+    kind: &str,
+    id: &str,
+) -> Result<(Option<T>, Option<u64>), RecordError> {
+    let Some(kept) = records.get(kind, id).await? else { return Ok((None, None)) };
+    match T::deserialize(&kept.doc) {
+        Ok(doc) => Ok((Some(doc), Some(kept.version))),
+        Err(error) => {
+            tracing::warn!(kind, id, %error, "something cannot be read, is kept aside, and begins anew");
+            let aside = format!("{kind}/{id}@{}", kept.version);
+            match records.put(ASIDE, &aside, &kept.doc, None).await {
+                Ok(_) | Err(RecordError::Conflict { .. }) => Ok((None, Some(kept.version))),
+                Err(error) => Err(error),
+            }
+        }
+    }
 }
 
 /// Records that live as long as the process. For tests, and for products that keep nothing.
@@ -103,6 +179,16 @@ impl Records for InMemory {
         let of_kind = kept.iter().filter(|((of, _), _)| of == kind);
         Ok(of_kind.map(|((_, id), kept)| (id.clone(), kept.clone())).collect())
     }
+
+    async fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<(), RecordError> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (kind.to_owned(), id.to_owned());
+        if kept.get(&key).is_some_and(|kept| kept.version != expected) {
+            return Err(RecordError::Conflict { kind: kind.to_owned(), id: id.to_owned() });
+        }
+        kept.remove(&key);
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -125,5 +211,10 @@ mod tests {
         let listed = records.list("bundle").await.unwrap();
         let listed: Vec<_> = listed.iter().map(|(id, kept)| (id.as_str(), kept.version, &kept.doc)).collect();
         assert_eq!(listed, [("a", 1, &json!(5)), ("b1", 2, &json!(3))]);
+        let conflict = RecordError::Conflict { kind: "bundle".to_owned(), id: "b1".to_owned() };
+        assert_eq!(records.delete("bundle", "b1", 1).await, Err(conflict), "it was written since");
+        assert_eq!(records.delete("bundle", "b1", 2).await, Ok(()));
+        assert_eq!(records.delete("bundle", "b1", 2).await, Ok(()), "it is not there");
+        assert_eq!(records.get("bundle", "b1").await, Ok(None));
     }
 }

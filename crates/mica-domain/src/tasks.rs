@@ -16,6 +16,7 @@ mod watcher;
 pub use hooks::TaskHooks;
 pub use kind::{Announced, Summary, TaskKind, TaskKinds, TaskStatus};
 pub use notice::Notice;
+pub(crate) use watch::KIND;
 pub use watch::{Watch, WatchState, Watches};
 pub use watcher::{Waker, Watcher, WatcherLimits};
 

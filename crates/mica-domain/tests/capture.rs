@@ -289,8 +289,12 @@ async fn a_run_proposes_three_and_a_person_has_two_of_them_done() {
     let turned = copilot.say(says("Sweep the inbox.")).await.unwrap();
     assert!(matches!(turned.outcome, Outcome::Completed), "{:?}", turned.outcome);
     let requests = model.requests();
-    let awaits =
-        |tool: &str| format!("Not done yet: {tool} awaits a person's approval. This result is predicted:");
+    let awaits = |tool: &str| {
+        format!(
+            "Proposed, not done: {tool} awaits a person's approval, and they may say no. Nothing has changed. If it is \
+             approved, this is predicted to come of it:"
+        )
+    };
     assert_eq!(
         results(requests.last().unwrap()),
         [

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use mica_agent::tool::{Access, Approval};
 use mica_agent::{Decision, Decisions, Outcome, Tool, ToolOutput, TypedTool};
 use mica_ai::{Dialect, Model};
-use mica_domain::capture::{About, Bundles, Subject};
+use mica_domain::capture::{About, Base, Bundles, Subject};
 use mica_domain::runners::{
     Attended, By, Clock, Making, OpenError, OpenSessions, Opens, Past, Reply, StepEnd, Suggested, Suggestion,
     Thread, ThreadAgent, ThreadMessage, ThreadSetup, WorkflowStep, chat, later, run_step, suggest,
@@ -464,13 +464,60 @@ async fn a_trigger_captures_what_a_person_decides_about() {
     let FireState::Ended { outcome, summary, bundle: Some(bundle), error: None, .. } = fire.state else {
         panic!("{fire:?}")
     };
-    assert_eq!((outcome.as_str(), summary.as_str()), ("completed", "I would thank Ann."));
+    assert_eq!(
+        (outcome.as_str(), summary.as_str()),
+        ("completed", "I would thank Ann.\nProposed, not done: letter_send (to: Ann).")
+    );
     assert_eq!(world.sent(), [] as [&str; 0], "nothing was sent");
     let bundle = Bundles::new(world.records()).get(&bundle).await.unwrap();
     let tools: Vec<&str> = bundle.actions.iter().map(|action| action.tool.as_str()).collect();
     assert_eq!(tools, ["letter_send"]);
     assert_eq!(bundle.about.subject, Some(Subject::new("order", "o1")));
     assert_eq!(bundle.about.kind, "order");
+}
+
+/// The model fails in the middle: the next try is the same fire, about the same thing, and what was captured is one bundle.
+/// Also when another process tries it again.
+#[tokio::test]
+async fn a_fire_that_is_tried_again_captures_for_the_same() {
+    for restarted in [false, true] {
+        let world = World::new();
+        let mut process = world.process([
+            letter("Ann"),
+            Turn::error("azure_401".into()),
+            letter("Bob"),
+            text("I would thank both."),
+        ]);
+        let mut order = Happened::new("o1", What::Event { event: "order.placed".to_owned() });
+        order.fields.insert("total".to_owned(), json!(120));
+        order.subject = Some(Subject::new("order", "o1"));
+        order.base = Base::version("7");
+        dispatcher(&process).happened(&order).await.unwrap();
+        dispatcher(&process).tick(world.now()).await.unwrap();
+        let fire = dispatcher(&process).fires("order").await.unwrap().remove(0);
+        assert!(matches!(fire.state, FireState::Pending { .. }), "{fire:?}");
+        if restarted {
+            drop(process);
+            process = world.process([letter("Bob"), text("I would thank both.")]);
+        }
+        world.pass(60);
+        dispatcher(&process).tick(world.now()).await.unwrap();
+        let fire = dispatcher(&process).fires("order").await.unwrap().remove(0);
+        let FireState::Ended { outcome, bundle: Some(bundle), error: None, .. } = &fire.state else {
+            panic!("{fire:?}")
+        };
+        assert_eq!((outcome.as_str(), bundle.as_str(), fire.tries), ("completed", "fire/order/o1", 2));
+        let all = Bundles::new(world.records()).list().await.unwrap();
+        assert_eq!(all.len(), 1, "{restarted}: {all:?}");
+        assert_eq!(all[0].proposal(), "Proposed, not done: letter_send (to: Ann); letter_send (to: Bob).");
+        assert_eq!(all[0].summary, "I would thank both.");
+        let about = &all[0].about;
+        assert_eq!(
+            (about.subject.as_ref(), &about.base),
+            (Some(&Subject::new("order", "o1")), &Base::version("7"))
+        );
+        assert_eq!((about.kind.as_str(), about.session.as_deref()), ("order", Some("fire/order/o1")));
+    }
 }
 
 /// An agent that acts for somebody has what both may do: a tool that needs more is not there.

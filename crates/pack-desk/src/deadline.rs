@@ -1,7 +1,8 @@
-//! Deadlines as people say them: `tomorrow 5pm`, `next Friday`, `in 3 days`, `2026-11-20 17:00`.
+//! Deadlines as people say them: `tomorrow 5pm`, `next Friday`, `in 3 days at 9am`, `2026-11-20 17:00`.
 //!
-//! Promise: what comes out lies in the given zone's calendar and not before the given moment, except for a date that was
-//! written out. What cannot be read is an error that says what can.
+//! Promise: what comes out lies in the given zone's calendar, or in that of a zone that is named at the end, and not before
+//! the given moment, except for a date that was written out and a day that is over. Every word counts: what cannot be read
+//! is an error that says what can. A time that the clocks leave out comes when they go on.
 
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
@@ -23,7 +24,6 @@ pub fn parse(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp> {
             "{text:?} is no deadline; say for example `tomorrow 5pm`, `next Friday`, `in 3 days` or `2026-11-20 17:00`"
         ))
     };
-    let here = now.to_zoned(zone.clone());
     let lower = text.trim().to_lowercase().replace(',', " ");
     if let Ok(moment) = text.trim().parse::<Timestamp>() {
         return Ok(moment);
@@ -37,10 +37,16 @@ pub fn parse(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp> {
         .split_whitespace()
         .filter(|word| !matches!(*word, "at" | "by" | "on" | "the" | "of" | "until" | "before"))
         .collect();
-    if let ["in", count, unit, ..] = words.as_slice() {
-        return later(&here, count, unit).ok_or_else(unread);
+    let (words, zone) = match words.split_last().and_then(|(last, rest)| Some((rest, named(last)?))) {
+        Some((rest, zone)) => (rest, zone),
+        None => (words.as_slice(), zone.clone()),
+    };
+    let (words, zone) = (words, &zone);
+    let here = now.to_zoned(zone.clone());
+    if let ["in", rest @ ..] = words {
+        return later(&here, rest).ok_or_else(unread);
     }
-    let (day, rest) = day(&words, &here).ok_or_else(unread)?;
+    let (day, rest) = day(words, &here).ok_or_else(unread)?;
     let time = match rest {
         [] => None,
         rest => Some(time(&rest.join(" ")).ok_or_else(unread)?),
@@ -113,22 +119,51 @@ fn weekday(word: &str) -> Option<Weekday> {
     })
 }
 
-fn later(here: &Zoned, count: &str, unit: &str) -> Option<Timestamp> {
+/// What `in` is followed by: lengths, and for days and longer a time of the day it comes to.
+fn later(here: &Zoned, words: &[&str]) -> Option<Timestamp> {
+    let (mut span, mut rest, mut is_exact) = (Span::new(), words, false);
+    while let [count, unit, after @ ..] = rest
+        && let Some((more, exact)) = length(count, unit)
+    {
+        span = span.checked_add((more, here)).ok()?;
+        is_exact |= exact;
+        rest = after.strip_prefix(&["and"]).unwrap_or(after);
+    }
+    // Lengths are added to the calendar: a day later is the same time of the day, however long that day is.
+    let then = if span.is_zero() { return None } else { here.checked_add(span).ok()? };
+    match rest {
+        [] => Some(then.timestamp()),
+        // Hours from now come to a time of their own.
+        _ if is_exact => None,
+        rest => within(then.date().to_datetime(time(&rest.join(" "))?), here.time_zone()),
+    }
+}
+
+/// A length of time, and whether it is of hours or less.
+fn length(count: &str, unit: &str) -> Option<(Span, bool)> {
     let count: i64 = match count {
         "a" | "an" | "one" => 1,
         "two" => 2,
         "three" => 3,
         count => count.parse().ok().filter(|count| (1..=1000).contains(count))?,
     };
-    let span = match unit.trim_end_matches('s') {
-        "minute" | "min" => Span::new().minutes(count),
-        "hour" | "h" => Span::new().hours(count),
-        "day" => Span::new().days(count),
-        "week" => Span::new().weeks(count),
-        "month" => Span::new().months(count),
+    Some(match unit.trim_end_matches('s') {
+        "minute" | "min" => (Span::new().minutes(count), true),
+        "hour" | "h" => (Span::new().hours(count), true),
+        "day" => (Span::new().days(count), false),
+        "week" => (Span::new().weeks(count), false),
+        "month" => (Span::new().months(count), false),
         _ => return None,
-    };
-    here.checked_add(span).ok().map(|moment| moment.timestamp())
+    })
+}
+
+/// A zone that is named: `utc`, or `europe/berlin`. Names without a `/` mean too many things.
+fn named(word: &str) -> Option<TimeZone> {
+    match word {
+        "utc" | "gmt" => Some(TimeZone::UTC),
+        word if word.contains('/') => TimeZone::get(word).ok(),
+        _ => None,
+    }
 }
 
 fn time(text: &str) -> Option<Time> {

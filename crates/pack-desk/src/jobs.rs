@@ -4,12 +4,14 @@
 //! works on any more. Both kinds may be done twice without harm.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mica_domain::tasks::{Summary, TaskKind, TaskStatus};
 use serde_json::{Value, json};
 
 use crate::error::DeskError;
+use crate::life::AtWork;
 use crate::station::Station;
 use crate::store::jobs::{self, Job};
 use crate::store::{Result, Store, articles};
@@ -19,16 +21,26 @@ pub const REINDEX: &str = "reindex";
 /// Running a suite of evals.
 pub const EVAL_SUITE: &str = "eval-suite";
 
+/// Between two looks at a job that somebody else does.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// Does a job to its end, whatever that is.
 ///
 /// # Errors
 /// [`DeskError`] when not even that can be kept.
 pub async fn run(station: &Station, id: &str, told: &(dyn Fn(i64, i64) + Send + Sync)) -> Result<Job> {
-    let named = id.to_owned();
-    let job = station.store.read(move |connection| jobs::get(connection, &named)).await?;
-    if job.is_over() {
-        return Ok(job);
-    }
+    let (job, _at_work) = loop {
+        let named = id.to_owned();
+        let job = station.store.read(move |connection| jobs::get(connection, &named)).await?;
+        if job.is_over() {
+            return Ok(job);
+        }
+        match claim(station, id).await? {
+            Claim::Had(at_work) => break (job, at_work),
+            // Whoever does it ends it, or is gone one day.
+            Claim::Others => tokio::time::sleep(LOOK).await,
+        }
+    };
     let result = match job.kind.as_str() {
         REINDEX => reindex(station, &job.id, told).await.map_err(|error| error.to_string()),
         _ => suite(station, &job, told).await,
@@ -69,6 +81,28 @@ async fn suite(
     station.suites.run(&suite, &station.store, &progress).await
 }
 
+/// Whose a job is.
+enum Claim {
+    Had(Option<AtWork>),
+    Others,
+}
+
+/// Takes a job, unless somebody does it who is there.
+async fn claim(station: &Station, id: &str) -> Result<Claim> {
+    let Some(life) = &station.life else { return Ok(Claim::Had(None)) };
+    let Some(at_work) = life.at_work(id) else { return Ok(Claim::Others) };
+    let (named, own) = (id.to_owned(), life.clone());
+    let claimed = station.store.write(move |tx| {
+        own.beat_with(tx)?;
+        jobs::claim(tx, &named, own.id(), own.now())
+    });
+    if !claimed.await? {
+        return Ok(Claim::Others);
+    }
+    life.keep();
+    Ok(Claim::Had(Some(at_work)))
+}
+
 /// Does a job in the background. It ends with the process, and is found again by [`recover`].
 pub fn spawn(station: &Station, id: &str) {
     let (station, id) = (station.clone(), id.to_owned());
@@ -79,14 +113,19 @@ pub fn spawn(station: &Station, id: &str) {
     }));
 }
 
-/// Goes on with jobs whose process is gone. Call it once, when a program begins. Answers how many.
+/// Goes on with jobs whose process is gone, and lets go of articles that such a process held. Call it when a program begins,
+/// and every now and then: what belongs to a process that lives is left to it. Answers how many jobs.
 ///
 /// # Errors
 /// [`DeskError`].
 pub async fn recover(station: &Station) -> Result<usize, DeskError> {
-    station.store.write(articles::recover).await?;
-    let left = station.store.read(jobs::unfinished).await?;
-    left.iter().for_each(|job| spawn(station, &job.id));
+    let now = (station.now)();
+    station.store.write(move |tx| articles::recover(tx, now)).await?;
+    let left = station.store.read(move |connection| jobs::left(connection, now)).await?;
+    for job in &left {
+        // It stays the work of whoever began it.
+        spawn(&station.clone().of(&job.who), &job.id);
+    }
     Ok(left.len())
 }
 

@@ -7,7 +7,7 @@ use mica_domain::lifecycle::{Ending, Lifecycle};
 use serde_json::{Value, json};
 
 use crate::station::Station;
-use crate::store::articles;
+use crate::store::{articles, lives};
 
 /// The page.
 pub const PAGE: &str = "kb";
@@ -35,10 +35,19 @@ impl Lifecycle for Holding {
         let open = state.refs.find("article").map(|found| found.id.clone());
         let article = open.as_deref().map(|id| crate::ids::of_kind(id, "article")).transpose();
         let article = article.map_err(|error| error.to_string())?;
-        if let Some(article) = article.clone() {
-            let (hand, token) = (self.station.own_hand(), token.clone());
-            let held = self.station.store.write(move |tx| articles::hold(tx, &hand, &article, &token));
-            held.await.map_err(|error| error.to_string())?;
+        let (hand, run, held) = (self.station.own_hand(), token.clone(), article.clone());
+        let life = self.station.life.clone();
+        let begun = self.station.store.write(move |tx| {
+            // Whatever this run comes to hold is held for as long as this process lives.
+            if let Some(life) = &life {
+                life.beat_with(tx)?;
+                lives::run_of(tx, &run, life.id())?;
+            }
+            held.map(|article| articles::hold(tx, &hand, &article, &run)).transpose()
+        });
+        begun.await.map_err(|error| error.to_string())?;
+        if let Some(life) = &self.station.life {
+            life.keep();
         }
         self.station.set_token(Some(token.clone()));
         Ok(json!({ "run": token, "article": article }))

@@ -27,6 +27,7 @@ pub mod error;
 pub mod ids;
 pub mod jobs;
 pub mod kb;
+pub mod life;
 pub mod office;
 mod prompt;
 pub mod station;
@@ -36,6 +37,7 @@ pub mod tools;
 
 pub use desk::Desk;
 pub use error::DeskError;
+pub use life::Life;
 pub use office::Office;
 pub use station::{Now, Sight, Station, Suites};
 pub use store::Store;

@@ -6,11 +6,14 @@
 mod answers;
 mod opening;
 mod people;
+mod proposals;
 mod stopping;
 mod triggers;
+mod upkeep;
 mod work;
 
 pub use triggers::{QUIET, Ran};
+pub use upkeep::Entered;
 pub use work::Work;
 
 use std::collections::HashMap;
@@ -18,13 +21,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use jiff::tz::TimeZone;
-use mica_agent::{Listener, Settings, ToolSet};
+use mica_agent::{Listener, Settings};
 use mica_ai::{Model, Provider};
-use mica_domain::approvals::Person;
-use mica_domain::autonomy::{ApprovalMode, Autonomy, Judge};
-use mica_domain::capture::{Activity, Applier, Base, Bundle, Bundles, Picked, Subject};
+use mica_domain::autonomy::{ApprovalMode, Autonomy};
 use mica_domain::copilot::Watch;
 use mica_domain::profile::{Audience, Profile};
 use mica_domain::runners::Opening;
@@ -37,14 +37,18 @@ use serde_json::json;
 
 use crate::desk::{Around, Desk};
 use crate::error::DeskError;
+use crate::life::Life;
 use crate::station::{Sight, Station};
-use crate::store::{Hand, Result, Store, activity, entities, mail, team, threads};
+use crate::store::{Hand, Result, Store, entities, mail, team, threads};
 
 /// What a desk is put to work with.
 #[derive(Clone)]
 pub struct Means {
     /// The data.
     pub store: Store,
+    /// Names this life of the process: nobody else has it, not even the same program started again. Whoever starts the
+    /// program makes it up.
+    pub life: String,
     /// The clock.
     pub now: Now,
     /// Where the desk's days begin and end.
@@ -69,6 +73,7 @@ pub struct Means {
 #[derive(Clone)]
 pub struct Office {
     means: Means,
+    life: Life,
     open: Arc<tokio::sync::Mutex<HashMap<String, Open>>>,
     waker: Waker,
     triggers: TriggerSet,
@@ -147,7 +152,8 @@ impl Office {
         let triggers = triggers::read(&means.store, include_str!("../triggers.toml"))?;
         let answers = Autonomy::all(ApprovalMode::Capture);
         let (open, waker) = (Arc::default(), Waker::default());
-        let mut office = Self { means, open, waker, triggers, answers, dispatcher: None };
+        let life = Life::new(&means.life, means.store.clone(), Arc::clone(&means.now));
+        let mut office = Self { means, life, open, waker, triggers, answers, dispatcher: None };
         office.dispatcher = Some(office.dispatching());
         Ok(office)
     }
@@ -166,7 +172,9 @@ impl Office {
 
     /// A station for somebody.
     pub fn station(&self, who: &str) -> Station {
-        Station::new(self.means.store.clone(), who, Arc::clone(&self.means.now), self.means.zone.clone())
+        let means = &self.means;
+        Station::new(means.store.clone(), who, Arc::clone(&means.now), means.zone.clone())
+            .living(self.life.clone())
     }
 
     /// The domain for somebody, with what is put around its tools.
@@ -286,7 +294,7 @@ impl Office {
         let kinds = TaskKinds::new(crate::jobs::kinds(&self.means.store));
         let records: Arc<dyn Records> = Arc::new(self.means.store.clone());
         let clock = Arc::clone(&self.means.now);
-        Watcher::new(fresh(), records, kinds, opening, clock, limits, self.waker.clone())
+        Watcher::new(self.life.name(), records, kinds, opening, clock, limits, self.waker.clone())
     }
 
     /// Whether background work goes on that a conversation will be told about.
@@ -333,62 +341,6 @@ impl Office {
         });
         Ok(taken.await?)
     }
-
-    /// What was proposed. What it is about is watched.
-    pub fn bundles(&self) -> Bundles {
-        Bundles::new(Arc::new(self.means.store.clone()))
-            .watching(Arc::new(Watching(self.means.store.clone())))
-    }
-
-    /// Does what a member picked of a bundle.
-    ///
-    /// # Errors
-    /// [`OfficeError`].
-    pub async fn apply(&self, who: &str, bundle: &str, picked: &Picked) -> Result<Bundle, OfficeError> {
-        let rights = {
-            let who = who.to_owned();
-            self.means.store.read(move |connection| team::rights(connection, &who)).await?
-        };
-        let applier = self.applier(who)?;
-        let applied = applier.apply(bundle, picked, &Person::new(who, rights)).await?;
-        self.show_applied(&applied).await;
-        Ok(applied)
-    }
-
-    /// Has the cards of the conversation that a bundle comes from show what became of it, when that is open here.
-    /// What is done is done without them.
-    async fn show_applied(&self, bundle: &Bundle) {
-        let Some(session) = &bundle.about.session else { return };
-        let copilot = self.open.lock().await.get(session).map(|open| open.copilot.clone());
-        if let Some(copilot) = copilot
-            && let Err(error) = copilot.cards().applied(bundle).await
-        {
-            tracing::warn!(%error, session, "the cards of a conversation could not be put right");
-        }
-    }
-
-    /// Goes on with bundles that a process left in the middle.
-    ///
-    /// # Errors
-    /// [`OfficeError`].
-    pub async fn resume(&self, who: &str) -> Result<Vec<Bundle>, OfficeError> {
-        Ok(self.applier(who)?.resume_all().await?)
-    }
-
-    fn applier(&self, who: &str) -> Result<Applier, OfficeError> {
-        let mut tools = ToolSet::default();
-        for tool in self.desk(who)?.capabilities().iter().flat_map(|group| &group.tools) {
-            tools.add(Arc::clone(tool));
-        }
-        let judge = Arc::new(Judge::new(Desk::acts(), Autonomy::default()));
-        let applier = Applier::new(self.bundles(), tools, "desk", Arc::clone(&self.means.now));
-        Ok(applier.judging(judge))
-    }
-}
-
-/// A name that no other process has.
-fn fresh() -> String {
-    format!("desk-{}", mica_ai::id::fresh())
 }
 
 /// The contact that an address is of.
@@ -397,18 +349,6 @@ fn contact_of(connection: &rusqlite::Connection, address: &str) -> Result<Option
         .prepare("SELECT id FROM contacts WHERE email = ?1 AND deleted IS NULL ORDER BY id LIMIT 1")?;
     let mut rows = select.query([address.to_lowercase()])?;
     Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
-}
-
-/// Whether something happened to what a bundle is about: by anybody but agents, and but the bundle itself.
-struct Watching(Store);
-
-#[async_trait]
-impl Activity for Watching {
-    async fn of(&self, subject: &Subject) -> Result<Base, String> {
-        let id = subject.id.clone();
-        let mark = self.0.read(move |connection| activity::foreign_mark(connection, &id)).await;
-        mark.map(|mark| Base::version(mark.to_string())).map_err(|error| error.to_string())
-    }
 }
 
 #[cfg(test)]

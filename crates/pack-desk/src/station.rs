@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 pub use mica_domain::Now;
 use serde_json::Value;
 
+use crate::life::Life;
 use crate::store::{Hand, Store};
 
 /// Whether words for the desk only may be read.
@@ -53,6 +54,8 @@ pub struct Station {
     pub sight: Sight,
     /// What runs evals.
     pub suites: Arc<dyn Suites>,
+    /// The life of the process. `None`: what is begun here belongs to nobody, and whoever looks may take it over.
+    pub life: Option<Life>,
     /// What the run that goes on holds articles with.
     token: Arc<Mutex<Option<String>>>,
 }
@@ -67,6 +70,7 @@ impl Station {
             zone,
             sight: Sight::default(),
             suites: Arc::new(crate::suite::Built),
+            life: None,
             token: Arc::default(),
         }
     }
@@ -75,6 +79,20 @@ impl Station {
     #[must_use]
     pub fn seeing(mut self, sight: Sight) -> Self {
         self.sight = sight;
+        self
+    }
+
+    /// For somebody else.
+    #[must_use]
+    pub fn of(mut self, who: &str) -> Self {
+        who.clone_into(&mut self.who);
+        self
+    }
+
+    /// In a life: what is begun here is taken over once that is over, and not before.
+    #[must_use]
+    pub fn living(mut self, life: Life) -> Self {
+        self.life = Some(life);
         self
     }
 

@@ -6,8 +6,10 @@
 pub mod activity;
 pub mod articles;
 pub mod documents;
+pub mod effects;
 pub mod entities;
 pub mod jobs;
+pub mod lives;
 pub mod mail;
 pub mod migrations;
 pub mod notes;
@@ -159,21 +161,11 @@ impl Store {
     ) -> Result<Done> {
         self.write(move |tx| {
             let Some(key) = hand.key.clone() else { return change(tx, &hand) };
-            let mut known = tx.prepare("SELECT tool, outcome FROM effects WHERE key = ?1")?;
-            if let Some(row) = known.query([&key])?.next()? {
-                // A key belongs to one call: what another tool came to is no answer.
-                let by: String = row.get(0)?;
-                return if by == tool {
-                    Ok(serde_json::from_str(&row.get::<_, String>(1)?)?)
-                } else {
-                    Err(DeskError::invalid(format!("the key {key:?} was used by {by}")))
-                };
+            if let Some(done) = effects::known(tx, &key, tool)? {
+                return Ok(done);
             }
             let done = change(tx, &hand)?;
-            tx.execute(
-                "INSERT INTO effects (key, tool, outcome, at) VALUES (?1, ?2, ?3, ?4)",
-                (&key, tool, serde_json::to_string(&done)?, hand.at.as_millisecond()),
-            )?;
+            effects::keep(tx, &key, tool, &done, hand.at)?;
             Ok(done)
         })
         .await

@@ -41,6 +41,7 @@ fn office(folder: &Path, scenario: Scenario, around: Option<Around>) -> (Office,
     let facts = Model { cache: cache::usual(Dialect::Messages), ..Model::assumed("m", Dialect::Messages) };
     let means = Means {
         store,
+        life: "first".to_owned(),
         now: Arc::new(now),
         zone: TimeZone::UTC,
         provider: Arc::new(model.clone()),
@@ -520,8 +521,13 @@ fn what_a_person_took_of_a_proposal_never_happens_twice_nor_does_the_rest() {
         // The lease of the process that died is over.
         let later: Timestamp = "2026-11-15T23:00:00Z".parse().unwrap();
         let (office, _) = office(folder.path(), Scenario::new(), None);
-        let office = Office::new(Means { now: Arc::new(move || later), ..office.means().clone() }).unwrap();
-        let resumed = office.resume("member:maya").await.unwrap();
+        let office = Office::new(Means {
+            life: "second".to_owned(),
+            now: Arc::new(move || later),
+            ..office.means().clone()
+        })
+        .unwrap();
+        let resumed = office.resume().await.unwrap();
         assert_eq!(resumed.len(), 1);
         let sent = store.look(|connection| mail::outbox(connection, None)).unwrap();
         assert_eq!(sent.iter().map(|one| one.body.as_str()).collect::<Vec<_>>(), ["There are seven."]);

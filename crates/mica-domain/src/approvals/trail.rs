@@ -13,7 +13,7 @@ use crate::capture;
 use crate::records::{RecordError, Records};
 
 /// The kind of record that keeps what was decided about a question.
-pub(super) const KIND: &str = "approval";
+pub(crate) const KIND: &str = "approval";
 
 /// Something that was decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

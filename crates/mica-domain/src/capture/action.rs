@@ -38,6 +38,10 @@ pub struct Action {
     /// The arguments as whoever approved it changed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amended: Option<Args>,
+    /// What it was done with when nobody knows whether it was: whatever is tried again under its key is tried with these,
+    /// and they cannot be changed before it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried: Option<Args>,
     /// What became of it.
     #[serde(default)]
     pub status: Status,
@@ -47,6 +51,33 @@ impl Action {
     /// The arguments it is done with: as they were changed, or as the model gave them.
     pub fn arguments(&self) -> &Args {
         self.amended.as_ref().unwrap_or(&self.args)
+    }
+
+    /// The arguments that whoever picks it (again) starts from: as they were changed when it may have been done with those,
+    /// else as the model gave them.
+    pub fn standing(&self) -> &Args {
+        if self.tried.is_some() { self.arguments() } else { &self.args }
+    }
+
+    /// It is being done with these arguments.
+    pub(super) fn begin(&mut self, args: Args) {
+        self.status = Status::Began;
+        self.tried = Some(args);
+    }
+
+    /// This became of it. `in_doubt`: it was tried before, and nobody knows what became of that.
+    ///
+    /// What was changed of it counts for the decision it was changed in: when that came to nothing, it is what was
+    /// proposed again.
+    pub(super) fn end(&mut self, status: Status, in_doubt: bool) {
+        match &status {
+            Status::Done { .. } => self.tried = None,
+            Status::Failed { .. } | Status::Skipped { .. } if !in_doubt => {
+                (self.tried, self.amended) = (None, None);
+            }
+            _ => {}
+        }
+        self.status = status;
     }
 
     /// Whether a person may pick it (again). What is done, or may be done, is not done a second time; what failed, or was

@@ -50,8 +50,10 @@ pub struct Applier {
 }
 
 impl Applier {
-    /// With the tools as they are, not as they were wrapped, whatever page they are on. `holder` names this process: after a
-    /// crash it goes on at once with what it held before, others wait until its time is over.
+    /// With the tools as they are, not as they were wrapped, whatever page they are on. `holder` names whoever applies: who
+    /// comes back under the same name goes on at once with what it held, and others wait until its time is over. So
+    /// nobody else may have the name, neither another process nor the same program started again while the first one
+    /// may still be there.
     pub fn new(
         bundles: Bundles,
         tools: ToolSet,
@@ -79,7 +81,7 @@ impl Applier {
     /// The arguments of an action as a form, with what may be changed of them. Empty when its tool is not there any more.
     pub fn form(&self, action: &Action) -> Vec<Field> {
         let tool = self.tools.find(&action.tool);
-        tool.map(|tool| form(tool.spec(), action.arguments(), &action.amendable)).unwrap_or_default()
+        tool.map(|tool| form(tool.spec(), action.standing(), &action.amendable)).unwrap_or_default()
     }
 
     /// Does what a person picked. What is wrong with the picks is said before anything is done, all of it at once.
@@ -143,10 +145,10 @@ impl Applier {
     /// [`CaptureError`] of the first that failed otherwise.
     pub async fn resume_all(&self) -> Result<Vec<Bundle>, CaptureError> {
         let mut bundles = Vec::new();
-        for bundle in self.bundles.list().await?.iter().filter(|bundle| bundle.lease.is_some()) {
+        for bundle in self.bundles.left().await? {
             match self.resume(bundle.id()).await {
                 Ok(bundle) => bundles.push(bundle),
-                Err(CaptureError::UnderWay { .. }) => {}
+                Err(error) if error.is_of_others() => {}
                 Err(error) => return Err(error),
             }
         }
@@ -162,10 +164,13 @@ impl Applier {
                 Some(action) if action.status == Status::Picked => self.step(&bundle, action),
                 _ => continue,
             };
+            let in_doubt = bundle.actions.get(place).is_some_and(|action| action.tried.is_some());
             let status = match step {
                 Step::Settled(status) => status,
                 Step::Do { tool, args } => {
-                    set(&mut bundle, place, Status::Began);
+                    if let Some(action) = bundle.actions.get_mut(place) {
+                        action.begin(args.clone());
+                    }
                     version = self.write(&mut bundle, version, tool.spec().deadline).await?;
                     match bundle.actions.get(place) {
                         Some(action) => self.done(&bundle, action, tool, args).await,
@@ -173,7 +178,9 @@ impl Applier {
                     }
                 }
             };
-            set(&mut bundle, place, status);
+            if let Some(action) = bundle.actions.get_mut(place) {
+                action.end(status, in_doubt);
+            }
             version = self.write(&mut bundle, version, Duration::ZERO).await?;
         }
         // What was just done is no news: whoever decides about the rest decides as of now.
@@ -218,6 +225,10 @@ impl Applier {
         let Some(tool) = self.tools.find(&action.tool) else {
             return Step::fail(format!("the tool {} is not there any more", action.tool));
         };
+        // The same key means the same call: what may have been done is not done in another shape.
+        if let Some(tried) = &action.tried {
+            return Step::Do { tool, args: tried.clone() };
+        }
         let mut args = temp::replaced(action.arguments(), &known);
         // The ids are true ones now, and may not be what the schema wants.
         let judged = Schema::compile(&tool.spec().schema)
@@ -278,12 +289,6 @@ impl Step {
 
     fn fail(reason: String) -> Self {
         Self::Settled(Status::Failed { reason })
-    }
-}
-
-fn set(bundle: &mut Bundle, place: usize, status: Status) {
-    if let Some(action) = bundle.actions.get_mut(place) {
-        action.status = status;
     }
 }
 

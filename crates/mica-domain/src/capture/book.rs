@@ -37,9 +37,15 @@ enum Change {
 struct Read {
     about: Option<About>,
     actions: Vec<Action>,
-    /// All actions that were ever captured in this session: their ids are not given again, because the model still reads
+    /// What was captured before in this session, by bundle: those ids are not given again, because the model still reads
     /// them further up.
-    earlier: Vec<String>,
+    ended: Vec<(String, Vec<Action>)>,
+}
+
+impl Read {
+    fn earlier(&self) -> impl Iterator<Item = &Action> {
+        self.ended.iter().flat_map(|(_, actions)| actions)
+    }
 }
 
 /// Collects the actions of the runs of a session.
@@ -57,7 +63,8 @@ impl Book {
         Arc::new(Self { side, turn: tokio::sync::Mutex::default(), covered: Mutex::default() })
     }
 
-    /// Begins to collect. What is open already goes on when it is for the same bundle.
+    /// Begins to collect. What is open already goes on when it is for the same bundle; so does what was ended for it, by a
+    /// run that failed or a process that died.
     ///
     /// # Errors
     /// [`CaptureError::NotEnded`] when something was captured for another bundle, by a run that a crash ended: end that first.
@@ -121,7 +128,7 @@ impl Book {
 
     /// The ids of earlier actions of this session, those of this bundle not among them.
     pub(crate) fn earlier(&self) -> Result<Vec<String>, CaptureError> {
-        Ok(self.read()?.earlier)
+        Ok(self.read()?.earlier().map(|action| action.id.clone()).collect())
     }
 
     /// Captures: makes an action for a fresh id, and keeps it. `begin` says what to begin when nothing was.
@@ -138,7 +145,7 @@ impl Book {
                  captured. End with a summary of what is proposed, and of what is left."
             )));
         }
-        let id = temp::id(read.earlier.len() + read.actions.len() + 1);
+        let id = temp::id(read.earlier().count() + read.actions.len() + 1);
         let action = match make(id, &read.actions) {
             Ok(action) => action,
             Err(reason) => return Ok(Err(reason)),
@@ -158,12 +165,16 @@ impl Book {
                 CaptureError::Unreadable { what: "captured actions".to_owned(), problem: error.to_string() }
             })?;
             match change {
-                Change::Begun(about) => read.about = Some(about),
+                Change::Begun(about) => {
+                    if let Some(at) = read.ended.iter().rposition(|(bundle, _)| *bundle == about.bundle) {
+                        read.actions = read.ended.remove(at).1;
+                    }
+                    read.about = Some(about);
+                }
                 Change::Captured(action) => read.actions.push(*action),
-                Change::Ended { .. } => {
+                Change::Ended { bundle } => {
                     read.about = None;
-                    read.earlier
-                        .extend(std::mem::take(&mut read.actions).into_iter().map(|action| action.id));
+                    read.ended.push((bundle, std::mem::take(&mut read.actions)));
                 }
             }
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::action::{Action, Status};
-use crate::approvals::Trace;
+use crate::approvals::{Deed, Trace};
 
 /// What a bundle is about: a record of the product.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -120,11 +120,31 @@ impl Bundle {
 
     /// Whether it proposes the same as another, whatever became of it since.
     pub(crate) fn proposes(&self, other: &Self) -> bool {
-        let said = |bundle: &Self| -> Vec<(String, String, Args)> {
-            let all = bundle.actions.iter();
-            all.map(|action| (action.id.clone(), action.tool.clone(), action.args.clone())).collect()
-        };
-        said(self) == said(other)
+        said(&self.actions).eq(said(&other.actions))
+    }
+
+    /// Whether it proposes the same as another, and more.
+    pub(crate) fn goes_on_from(&self, other: &Self) -> bool {
+        let count = other.actions.len();
+        count < self.actions.len() && said(&self.actions).take(count).eq(said(&other.actions))
+    }
+
+    /// Whether nobody decided anything about it yet.
+    pub(crate) fn is_untouched(&self) -> bool {
+        let open = self.actions.iter().all(|action| action.status == Status::Open);
+        open && self.trail.is_empty() && self.lease.is_none()
+    }
+
+    /// What it proposes, in one line for people: that none of it was done because of this.
+    pub fn proposal(&self) -> String {
+        let digests: Vec<&str> = self.actions.iter().map(|action| action.digest.as_str()).collect();
+        format!("Proposed, not done: {}.", digests.join("; "))
+    }
+
+    /// Who approved something of it last.
+    pub fn approved_by(&self) -> Option<&str> {
+        let approved = self.trail.iter().rev().find(|trace| matches!(trace.deed, Deed::Approved { .. }));
+        approved.map(|trace| trace.by.as_str())
     }
 
     /// An action.
@@ -145,6 +165,13 @@ impl Bundle {
         self.actions.iter().any(|action| matches!(action.status, Status::Picked | Status::Began))
     }
 
+    /// Whether nobody applies it, nothing of it is left in the middle, and nobody waits to know what became of it: then it
+    /// is not gone on with, and the keys of its effects are not used again.
+    pub fn is_at_rest(&self) -> bool {
+        let in_doubt = self.actions.iter().any(|action| action.tried.is_some() && action.is_open());
+        self.lease.is_none() && !self.is_under_way() && !in_doubt
+    }
+
     /// Whether a person may still decide about something: when it is fresh, snoozed or stale, and about what was not picked.
     pub fn is_open(&self) -> bool {
         match self.state {
@@ -153,6 +180,11 @@ impl Bundle {
             State::Rejected => false,
         }
     }
+}
+
+/// What actions propose, whatever became of them.
+fn said(actions: &[Action]) -> impl Iterator<Item = (&str, &str, &Args)> {
+    actions.iter().map(|action| (action.id.as_str(), action.tool.as_str(), &action.args))
 }
 
 /// Where a bundle stands.

@@ -5,6 +5,7 @@
 //! being written down.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,16 +13,18 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::action::Action;
 use super::bundle::{Base, Bundle, Outdated, State, Subject};
 use super::error::CaptureError;
+use super::temp;
 use crate::approvals::{Deed, Person, Trace};
-use crate::records::{RecordError, Records};
+use crate::records::{self, RecordError, Records};
 
 /// The kind of record that a bundle is.
 pub const KIND: &str = "bundle";
 
 /// The kind of record that says which bundle counts for a subject.
-const NEWEST: &str = "bundle_subject";
+pub(crate) const NEWEST: &str = "bundle_subject";
 
 /// Tries of a write that others may get in before. Each of them got theirs done, so this many are many.
 const TRIES: usize = 32;
@@ -38,7 +41,7 @@ pub trait Activity: Send + Sync {
 
 /// Which bundle counts for a subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Newest {
+pub(crate) struct Newest {
     bundle: String,
     made: Timestamp,
 }
@@ -81,8 +84,9 @@ impl Bundles {
     }
 
     /// Keeps a new bundle; an older one about the same subject is superseded, as far as nobody decided about it. A bundle
-    /// that is there already stays as it is: a crash may have come between. One of the same name that proposes something
-    /// else is another one, and gets a name of its own: nothing that was captured is lost.
+    /// that is there already stays as it is: a crash may have come between. A run that was tried again and proposes more
+    /// goes on with its bundle, or has another one for the rest when somebody decided meanwhile. One of the same name that
+    /// proposes something else is another one, and gets a name of its own: nothing that was captured is lost.
     ///
     /// # Errors
     /// [`CaptureError`]
@@ -94,13 +98,36 @@ impl Bundles {
         for another in 2..=TRIES + 1 {
             match self.records.put(KIND, bundle.id(), &written(&bundle)?, None).await {
                 Ok(_) => break,
-                Err(RecordError::Conflict { .. }) if self.get(bundle.id()).await?.proposes(&bundle) => break,
-                Err(RecordError::Conflict { kind, id }) if another > TRIES => {
-                    return Err(RecordError::Conflict { kind, id }.into());
-                }
-                Err(RecordError::Conflict { .. }) => bundle.about.bundle = format!("{name}-{another}"),
+                Err(RecordError::Conflict { .. }) if another <= TRIES => {}
                 Err(error) => return Err(error.into()),
             }
+            let Read { bundle: kept, version } = match self.read(bundle.id()).await {
+                Ok(read) => read,
+                // It was deleted meanwhile: the name is free.
+                Err(CaptureError::Unknown { .. }) => continue,
+                Err(CaptureError::Unreadable { .. }) => {
+                    bundle.about.bundle = format!("{name}-{another}");
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            if kept.proposes(&bundle) && (kept.summary == bundle.summary || !kept.is_untouched()) {
+                break;
+            }
+            let goes_on = bundle.goes_on_from(&kept) || kept.proposes(&bundle);
+            if goes_on && kept.is_untouched() {
+                // The same run, further on. It is as old as it was, so that it takes nobody's place again.
+                let grown = Bundle { made: kept.made, state: kept.state, ..bundle.clone() };
+                match self.write(&grown, version).await {
+                    Ok(_) => break,
+                    Err(CaptureError::Records(RecordError::Conflict { .. })) => continue,
+                    Err(error) => return Err(error),
+                }
+            }
+            if goes_on {
+                bundle.actions = rest(&kept, &bundle);
+            }
+            bundle.about.bundle = format!("{name}-{another}");
         }
         let kept = self.get(bundle.id()).await?;
         if let Some(subject) = &kept.about.subject
@@ -115,15 +142,11 @@ impl Bundles {
     async fn claim(&self, subject: &Subject, newest: &Newest) -> Result<Option<String>, CaptureError> {
         let (key, doc) = (subject.key(), to_value(newest)?);
         for _ in 0..TRIES {
-            let kept = self.records.get(NEWEST, &key).await?;
-            let before: Option<Newest> = match &kept {
-                Some(kept) => Some(from_value(&key, &kept.doc)?),
-                None => None,
-            };
+            let (before, version) = records::renewed::<Newest>(&*self.records, NEWEST, &key).await?;
             if before.as_ref().is_some_and(|before| before.cmp(newest) != Ordering::Less) {
                 return Ok(None);
             }
-            match self.records.put(NEWEST, &key, &doc, kept.map(|kept| kept.version)).await {
+            match self.records.put(NEWEST, &key, &doc, version).await {
                 Ok(_) => return Ok(before.map(|before| before.bundle)),
                 Err(RecordError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -149,6 +172,18 @@ impl Bundles {
         Ok(Read { bundle, version: kept.version })
     }
 
+    /// Which bundle counts for a subject. What cannot be read says nothing.
+    async fn newest(&self, key: &str) -> Result<Option<Newest>, CaptureError> {
+        let kept = self.records.get(NEWEST, key).await?;
+        Ok(kept.and_then(|kept| match Newest::deserialize(&kept.doc) {
+            Ok(newest) => Some(newest),
+            Err(error) => {
+                tracing::warn!(key, %error, "which bundle counts cannot be read");
+                None
+            }
+        }))
+    }
+
     /// Says of a bundle that it is superseded, where it is and that is not written yet.
     async fn settle(&self, bundle: &mut Bundle) -> Result<(), CaptureError> {
         let Some(subject) = &bundle.about.subject else { return Ok(()) };
@@ -158,8 +193,7 @@ impl Bundles {
             return Ok(());
         }
         let key = subject.key();
-        let Some(kept) = self.records.get(NEWEST, &key).await? else { return Ok(()) };
-        let newest: Newest = from_value(&key, &kept.doc)?;
+        let Some(newest) = self.newest(&key).await? else { return Ok(()) };
         if newest.cmp(&Newest::of(bundle)) == Ordering::Greater {
             bundle.state = State::Stale { because: Outdated::Superseded { by: newest.bundle } };
         }
@@ -171,17 +205,26 @@ impl Bundles {
         Ok(self.records.put(KIND, bundle.id(), &written(bundle)?, Some(version)).await?)
     }
 
-    /// All bundles, by id.
+    /// All bundles, by id. Those that cannot be read are left out, and logged.
     ///
     /// # Errors
     /// [`CaptureError`]
     pub async fn list(&self) -> Result<Vec<Bundle>, CaptureError> {
         let mut bundles = Vec::new();
-        for (id, kept) in self.records.list(KIND).await? {
-            let mut bundle: Bundle = from_value(&id, &kept.doc)?;
+        for (_, _, mut bundle) in records::readable::<Bundle>(&*self.records, KIND).await? {
             self.settle(&mut bundle).await?;
             bundles.push(bundle);
         }
+        Ok(bundles)
+    }
+
+    /// Those that somebody applies, or left in the middle.
+    ///
+    /// # Errors
+    /// [`CaptureError`]
+    pub async fn left(&self) -> Result<Vec<Bundle>, CaptureError> {
+        let mut bundles = self.list().await?;
+        bundles.retain(|bundle| bundle.lease.is_some());
         Ok(bundles)
     }
 
@@ -207,8 +250,7 @@ impl Bundles {
     /// [`CaptureError`]
     pub async fn touched(&self, subject: &Subject, now: &Base) -> Result<Option<String>, CaptureError> {
         let key = subject.key();
-        let Some(kept) = self.records.get(NEWEST, &key).await? else { return Ok(None) };
-        let newest: Newest = from_value(&key, &kept.doc)?;
+        let Some(newest) = self.newest(&key).await? else { return Ok(None) };
         let bundle = self.get(&newest.bundle).await?;
         if !bundle.about.base.is_outdated_by(now) {
             return Ok(None);
@@ -343,6 +385,19 @@ impl Bundles {
         self.write(&bundle, version).await?;
         Ok(bundle)
     }
+}
+
+/// What a bundle proposes beyond an earlier part of it that somebody decided about meanwhile: with the true ids of what was
+/// done of that.
+fn rest(kept: &Bundle, bundle: &Bundle) -> Vec<Action> {
+    let made: BTreeMap<&str, &Value> = kept.became().collect();
+    let rest = bundle.actions.iter().skip(kept.actions.len()).cloned();
+    rest.map(|mut action| {
+        action.args = temp::replaced(&action.args, &made);
+        action.needs.retain(|need| !made.contains_key(need.as_str()));
+        action
+    })
+    .collect()
 }
 
 pub(crate) fn trace(person: &Person, at: Timestamp, deed: Deed) -> Trace {

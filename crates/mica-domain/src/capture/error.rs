@@ -83,6 +83,13 @@ pub enum CaptureError {
     },
 }
 
+impl CaptureError {
+    /// Whether it only says that somebody else is at it, or was quicker: they go on with it, and nothing is wrong.
+    pub fn is_of_others(&self) -> bool {
+        matches!(self, Self::UnderWay { .. } | Self::Records(RecordError::Conflict { .. }))
+    }
+}
+
 fn standing(state: &State) -> String {
     match state {
         State::Fresh => "is fresh: nobody decided about it yet".to_owned(),

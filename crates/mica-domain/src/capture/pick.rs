@@ -100,13 +100,18 @@ pub(super) fn decided(
                 }
             }
         }
-        match amend(tool.spec(), action.arguments(), &action.amendable, &pick.edits) {
-            Ok(None) => {}
-            Ok(Some(amended)) => {
+        match (amend(tool.spec(), action.standing(), &action.amendable, &pick.edits), &action.tried) {
+            (Ok(None), Some(_)) => {}
+            (Ok(None), None) => action.amended = None,
+            (Ok(Some(_)), Some(_)) => problems.push(format!(
+                "{id} may have been done already, as it was approved before, so it cannot be changed now: approve it \
+                 unchanged, which does not do it twice and says what became of it"
+            )),
+            (Ok(Some(amended)), None) => {
                 edits.insert(id.clone(), amended.clone());
                 action.amended = Some(amended);
             }
-            Err(wrong) => problems.extend(wrong.into_iter().map(|problem| format!("{id}: {problem}"))),
+            (Err(wrong), _) => problems.extend(wrong.into_iter().map(|problem| format!("{id}: {problem}"))),
         }
         action.status = Status::Picked;
     }
@@ -128,10 +133,17 @@ fn rewired(bundle: &mut Bundle) -> Vec<String> {
     let mut problems = Vec::new();
     let known: BTreeMap<String, Action> =
         bundle.actions.iter().map(|action| (action.id.clone(), action.clone())).collect();
+    let order: Vec<String> = bundle.actions.iter().map(|action| action.id.clone()).collect();
     for action in bundle.actions.iter_mut().filter(|action| action.status == Status::Picked) {
+        let names = Names::of(action.arguments());
         if action.amended.is_some() {
-            let names = Names::of(action.arguments());
             action.needs = names.all().filter(|name| known.contains_key(*name)).map(str::to_owned).collect();
+        } else if action.tried.is_none() {
+            // As it was captured: an edit of an earlier decision may have changed it.
+            let elsewhere = action.needs.iter().filter(|need| !known.contains_key(*need)).cloned();
+            let before = order.iter().take_while(|other| **other != action.id);
+            let here = before.filter(|other| names.all().any(|name| name == other.as_str())).cloned();
+            action.needs = here.chain(elsewhere).collect();
         }
         for need in &action.needs {
             let id = &action.id;

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::action::{Action, Predicted, Status};
 use super::bundle::{About, Base, Bundle, State, Subject};
 use super::temp;
-use crate::records::{InMemory, Kept, RecordError, Records};
+use crate::records::testing::{Passing, Points};
 
 /// A moment, in seconds of a day.
 pub(crate) fn at(second: i64) -> Timestamp {
@@ -61,33 +61,12 @@ impl Faults {
 }
 
 /// Records with a boundary before and after each write.
-#[derive(Clone)]
-pub(crate) struct Dying {
-    pub(crate) inner: InMemory,
-    pub(crate) faults: Arc<Faults>,
-}
+pub(crate) type Dying = Passing<Faults>;
 
 #[async_trait]
-impl Records for Dying {
-    async fn get(&self, kind: &str, id: &str) -> Result<Option<Kept>, RecordError> {
-        self.inner.get(kind, id).await
-    }
-
-    async fn put(
-        &self,
-        kind: &str,
-        id: &str,
-        doc: &Value,
-        expected: Option<u64>,
-    ) -> Result<u64, RecordError> {
-        self.faults.boundary().await;
-        let put = self.inner.put(kind, id, doc, expected).await;
-        self.faults.boundary().await;
-        put
-    }
-
-    async fn list(&self, kind: &str) -> Result<Vec<(String, Kept)>, RecordError> {
-        self.inner.list(kind).await
+impl Points for Faults {
+    async fn writes(&self) {
+        self.boundary().await;
     }
 }
 
@@ -210,6 +189,7 @@ pub(crate) fn action(n: usize, tool: &str, on: Option<usize>) -> Action {
         amendable: vec!["title".to_owned(), "on".to_owned()],
         effect,
         amended: None,
+        tried: None,
         status: Status::Open,
     }
 }

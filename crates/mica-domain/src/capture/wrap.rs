@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
-use mica_agent::{Access, Args, Preview, Resource, Tool, ToolCx, ToolError, ToolOutput, ToolSet, ToolSpec};
+use mica_agent::{Access, Args, Preview, Tool, ToolCx, ToolError, ToolOutput, ToolSet, ToolSpec};
 use mica_policy::Schema;
 use serde_json::{Value, json};
 
@@ -14,6 +14,7 @@ use super::bundle::About;
 use super::temp::{self, Names};
 use crate::act::{Act, Minting};
 use crate::approvals::digest;
+use crate::around::as_within;
 use crate::autonomy::{ApprovalMode, Autonomy, Judge};
 use crate::capability::Capability;
 use crate::page::Page;
@@ -171,6 +172,7 @@ impl Capturing {
                 amendable: act.amendable.clone(),
                 effect: spec.effect,
                 amended: None,
+                tried: None,
                 status: Status::Open,
                 predicted: Predicted { text: minted.text, details: minted.details },
                 args,
@@ -201,12 +203,13 @@ impl Capturing {
 /// What the model is told of a captured call.
 fn told(action: &Action) -> ToolOutput {
     let mut text = format!(
-        "Not done yet: {} awaits a person's approval. This result is predicted:\n{}",
+        "Proposed, not done: {} awaits a person's approval, and they may say no. Nothing has changed. If it is approved, this \
+         is predicted to come of it:\n{}\nSay that you propose it, not that it was done.",
         action.tool, action.predicted.text
     );
     if !action.makes.is_empty() {
         text.push_str(&format!(
-            "\nUse {} as the id of what this would make, in calls that build on it. Do not say that it was done.",
+            " Use {} as the id of what this would make, in calls that build on it.",
             action.id
         ));
     }
@@ -247,17 +250,7 @@ fn usable(names: &Names, actions: &[Action], earlier: &[String]) -> Result<(), S
 
 #[async_trait]
 impl Tool for Capturing {
-    fn spec(&self) -> &ToolSpec {
-        self.inner.spec()
-    }
-
-    fn access(&self, args: &Args) -> Access {
-        self.inner.access(args)
-    }
-
-    fn touches(&self, args: &Args) -> Vec<Resource> {
-        self.inner.touches(args)
-    }
+    as_within!();
 
     fn behind(&self) -> Arc<[Arc<dyn Tool>]> {
         let now = self.inner.behind();
@@ -271,10 +264,6 @@ impl Tool for Capturing {
                 around
             }
         }
-    }
-
-    fn stands_for(&self, args: &Args) -> Option<Result<(String, Args), ToolError>> {
-        self.inner.stands_for(args)
     }
 
     async fn preview(&self, args: &Args) -> Option<Preview> {

@@ -35,6 +35,12 @@ pub struct Audit {
     pub outcome: String,
     /// Its own summary. Empty when it said nothing.
     pub summary: String,
+    /// What it proposed, in one line each: none of it was done, whatever the summary says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proposed: Vec<String>,
+    /// The bundle that has it, for a person to decide about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bundle: Option<String>,
 }
 
 /// Ends runs.
@@ -140,16 +146,26 @@ impl Closing {
                 text
             }
         };
+        // Whatever the run came to, what it captured is not lost.
+        let bundle = match self.book.end(&self.bundles, &text, (self.clock)()).await {
+            Ok(bundle) => bundle,
+            Err(error) => {
+                tracing::error!(%error, "what was captured could not be kept");
+                None
+            }
+        };
         if self.domain.profile().mode == RunMode::Autonomous {
-            let audit =
-                Audit { time: (self.clock)(), outcome: word(outcome).to_owned(), summary: text.clone() };
+            let actions = bundle.iter().flat_map(|bundle| &bundle.actions);
+            let audit = Audit {
+                time: (self.clock)(),
+                outcome: word(outcome).to_owned(),
+                summary: text.clone(),
+                proposed: actions.map(|action| action.digest.clone()).collect(),
+                bundle: bundle.as_ref().map(|bundle| bundle.id().to_owned()),
+            };
             self.keep(AUDIT, json!(audit)).await;
         }
-        // Whatever the run came to, what it captured is not lost.
-        match self.book.end(&self.bundles, &text, (self.clock)()).await {
-            Ok(bundle) => self.run().bundle = bundle,
-            Err(error) => tracing::error!(%error, "what was captured could not be kept"),
-        }
+        self.run().bundle = bundle;
         self.run().text = text;
     }
 

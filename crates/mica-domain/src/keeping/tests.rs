@@ -30,7 +30,7 @@ async fn what_a_domain_remembers_is_there_again() {
         DomainHooks::new(std::sync::Arc::new(Notes), &at("one")).keeping(std::sync::Arc::new(keeper.clone()));
     hooks.record(Record::TurnOpen).await.unwrap();
     hooks.message(&at("two"));
-    hooks.run_ended(&Outcome::Completed).await.unwrap();
+    hooks.run_ended(&mica_agent::Outcome::Completed).await.unwrap();
     keeper.keep("others", &json!({ "page": "elsewhere" })).await.unwrap();
     let fork_at = keeper.session().tree().leaf().unwrap();
     let said: Message = mica_ai::User::text("hello").into();

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mica_agent::tool::{Access, Resource};
-use mica_agent::{Args, Preview, Tool, ToolCx, ToolError, ToolOutput, ToolSet, ToolSpec};
+use mica_agent::{Args, Preview, Tool, ToolCx, ToolError, ToolOutput, ToolSet};
 
 use super::Refs;
+use crate::around::as_within;
 use crate::hooks::DomainHooks;
 
 tokio::task_local! {
@@ -49,24 +49,10 @@ impl Knowing {
 
 #[async_trait]
 impl Tool for Knowing {
-    fn spec(&self) -> &ToolSpec {
-        self.inner.spec()
-    }
-
-    fn access(&self, args: &Args) -> Access {
-        self.inner.access(args)
-    }
-
-    fn touches(&self, args: &Args) -> Vec<Resource> {
-        self.inner.touches(args)
-    }
+    as_within!();
 
     fn behind(&self) -> Arc<[Arc<dyn Tool>]> {
         self.inner.behind().iter().map(|tool| Self::around(tool, &self.domain)).collect()
-    }
-
-    fn stands_for(&self, args: &Args) -> Option<Result<(String, Args), ToolError>> {
-        self.inner.stands_for(args)
     }
 
     async fn preview(&self, args: &Args) -> Option<Preview> {

@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mica_agent::{Ask, Outcome};
-use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::capture::About;
-use crate::records::{InMemory, Kept, RecordError, Records};
+use crate::records::testing::{Passing, Points};
 use crate::runners::opening::{
     Conversation, Extras, Heard, OpenError, Opening, Opens, Past, Said, SayError, Turned,
 };
@@ -62,35 +61,16 @@ impl Steps {
 }
 
 /// Records with points.
-#[derive(Clone)]
-pub(crate) struct Stepped {
-    pub(crate) records: InMemory,
-    pub(crate) steps: Arc<Steps>,
-}
+pub(crate) type Stepped = Passing<Steps>;
 
 #[async_trait]
-impl Records for Stepped {
-    async fn get(&self, kind: &str, id: &str) -> Result<Option<Kept>, RecordError> {
-        self.steps.step().await;
-        self.records.get(kind, id).await
+impl Points for Steps {
+    async fn looks(&self) {
+        self.step().await;
     }
 
-    async fn put(
-        &self,
-        kind: &str,
-        id: &str,
-        doc: &Value,
-        expected: Option<u64>,
-    ) -> Result<u64, RecordError> {
-        self.steps.step().await;
-        let put = self.records.put(kind, id, doc, expected).await;
-        self.steps.step().await;
-        put
-    }
-
-    async fn list(&self, kind: &str) -> Result<Vec<(String, Kept)>, RecordError> {
-        self.steps.step().await;
-        self.records.list(kind).await
+    async fn writes(&self) {
+        self.step().await;
     }
 }
 

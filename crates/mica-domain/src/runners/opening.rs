@@ -183,13 +183,20 @@ pub trait Conversation: Send + Sync {
     async fn heard(&self, source: &str) -> Result<Heard, String>;
 
     /// What a person is asked at the moment.
-    async fn waiting(&self) -> Vec<Ask>;
+    async fn waiting(&self) -> Vec<Ask> {
+        Vec::new()
+    }
 
     /// Adds what was said before elsewhere, without a run. What it has heard already is left out.
     ///
     /// # Errors
     /// [`SayError`].
-    async fn recall(&self, past: Vec<Past>) -> Result<(), SayError>;
+    async fn recall(&self, past: Vec<Past>) -> Result<(), SayError> {
+        match past.len() {
+            0 => Ok(()),
+            _ => Err(SayError::Failed { problem: "nothing can be caught up on in this session".to_owned() }),
+        }
+    }
 
     /// Says something, and runs until the agent stops.
     ///

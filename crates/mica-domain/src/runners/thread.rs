@@ -12,6 +12,7 @@
 mod hold;
 mod source;
 
+pub(crate) use hold::KIND as POSITION;
 pub use hold::{Answering, Position};
 pub use source::{By, Reply, Thread, ThreadMessage};
 
@@ -22,6 +23,7 @@ use mica_agent::Outcome;
 use tokio_util::sync::CancellationToken;
 
 use crate::autonomy::Autonomy;
+use crate::capture::{About, Base, Subject};
 use crate::profile::{Audience, Profile, RunMode, Surface};
 use crate::records::{RecordError, Records};
 use crate::rights::Rights;
@@ -285,6 +287,13 @@ impl ThreadAgent {
         holding: &mut Holding,
     ) -> Result<Step, ThreadError> {
         let heard = holding.while_alive(&self.clock, session.heard(&answering.message)).await?;
+        // Whatever it captures is about this thread, also when it is tried again.
+        if matches!(heard, Ok(Heard::No | Heard::Unanswered))
+            && self.setup.autonomy.captures()
+            && let Err(problem) = session.capturing(self.about(thread, &answering)).await
+        {
+            return self.failed(answering, problem, holding).await;
+        }
         let turned = match heard {
             Err(problem) => return self.failed(answering, problem, holding).await,
             Ok(Heard::Answered { text }) => {
@@ -352,6 +361,19 @@ impl ThreadAgent {
         };
         holding.change((self.clock)(), change).await?;
         Ok(Step::Stop(Attended::Failed { problem }))
+    }
+
+    /// What the calls are about that are captured while a message is answered.
+    fn about(&self, thread: &str, answering: &Answering) -> About {
+        let agent = &self.setup.agent;
+        About {
+            bundle: key(["thread", agent, thread, &answering.message]),
+            kind: "thread".to_owned(),
+            subject: Some(Subject::new("thread", thread)),
+            base: Base::default(),
+            by: Some(agent.clone()),
+            session: Some(self.session(thread)),
+        }
     }
 
     /// What the keys of this agent's replies in a thread begin with.

@@ -71,7 +71,7 @@ impl Stage {
     }
 
     fn watcher(&self, steps: &Arc<Steps>, clock: Clock) -> Watcher {
-        let records = Stepped { records: self.records.clone(), steps: Arc::clone(steps) };
+        let records = Stepped::new(&self.records, steps);
         let kinds = TaskKinds::new([Arc::new(self.jobs.clone()) as Arc<dyn TaskKind>]);
         let opening = Arc::new(self.fake.stepped(steps));
         Watcher::new(

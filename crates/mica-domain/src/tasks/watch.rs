@@ -5,13 +5,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::records::{Kept, RecordError, Records};
+use crate::records::{self, Kept, RecordError, Records};
 use crate::runners::key;
 use crate::tasks::kind::Announced;
 use crate::tasks::notice::Notice;
 
 /// The kind of record.
-const KIND: &str = "task_watch";
+pub(crate) const KIND: &str = "task_watch";
 
 /// Work that a session is told about when it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -166,14 +166,8 @@ impl Watches {
     /// # Errors
     /// [`RecordError::Store`].
     pub async fn all(&self) -> Result<Vec<(Watch, u64)>, RecordError> {
-        let mut watches = Vec::new();
-        for (id, kept) in self.records.list(KIND).await? {
-            match read(&kept) {
-                Ok(watch) => watches.push((watch, kept.version)),
-                Err(error) => tracing::error!(id, %error, "a watch cannot be read"),
-            }
-        }
-        Ok(watches)
+        let all = records::readable(&*self.records, KIND).await?;
+        Ok(all.into_iter().map(|(_, version, watch)| (watch, version)).collect())
     }
 
     /// Those of a session, for people who look.

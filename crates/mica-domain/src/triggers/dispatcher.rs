@@ -1,7 +1,11 @@
 //! Fires triggers, and runs what they fired.
 
+mod due;
+mod limits;
 mod payload;
 mod running;
+
+pub use limits::DispatcherLimits;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,11 +17,10 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::capture::Base;
-use crate::records::{RecordError, Records};
+use crate::records::{self, RecordError, Records};
 use crate::rights::Rights;
 use crate::runners::{Clock, Opening, key, later, parts, until};
-use crate::triggers::definition::{Missed, On, Trigger, TriggerSet};
+use crate::triggers::definition::{On, Trigger, TriggerSet};
 use crate::triggers::fire::{self, FIRE, Fire, FireState, LastFire, STATE, TriggerState};
 use crate::triggers::happened::{Chain, Happened, What};
 use running::Places;
@@ -30,51 +33,6 @@ pub trait Agents: Send + Sync {
 
     /// What a person may do. `None`: there is no such person any more.
     async fn person(&self, person: &str) -> Option<Rights>;
-}
-
-/// Bounds of what runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DispatcherLimits {
-    /// Runs at the same time, in one process.
-    pub at_once: usize,
-    /// Runs of one agent at the same time, in one process.
-    pub per_agent: usize,
-    /// Fires of one trigger that may wait. What comes then is skipped, and that is on record.
-    pub pending: usize,
-    /// Agents that may have triggered one another in a row.
-    pub depth: usize,
-    /// How late a time may be seen without being missed.
-    pub grace: Duration,
-    /// How long a run is waited for that gives no sign of life.
-    pub claim: Duration,
-    /// How often a fire is begun before it is given up.
-    pub tries: u32,
-    /// Until it is tried again where a session is not free.
-    pub unfree: Duration,
-    /// Letters of what somebody wrote.
-    pub words: usize,
-    /// Letters of a field, and of a summary on record times ten.
-    pub field: usize,
-    /// Between two looks at most.
-    pub longest: Duration,
-}
-
-impl Default for DispatcherLimits {
-    fn default() -> Self {
-        Self {
-            at_once: 4,
-            per_agent: 2,
-            pending: 100,
-            depth: 3,
-            grace: Duration::from_secs(120),
-            claim: Duration::from_secs(60),
-            tries: 3,
-            unfree: Duration::from_secs(10),
-            words: 1_000,
-            field: 200,
-            longest: Duration::from_secs(60),
-        }
-    }
 }
 
 /// Why something could not trigger anything.
@@ -353,118 +311,8 @@ impl Inner {
     }
 
     async fn fires(&self) -> Result<Vec<(Fire, u64)>, RecordError> {
-        let mut fires = Vec::new();
-        for (id, kept) in self.records.list(FIRE).await? {
-            match fire::parse(FIRE, &kept) {
-                Ok(fire) => fires.push((fire, kept.version)),
-                Err(error) => tracing::error!(id, %error, "a fire cannot be read"),
-            }
-        }
-        Ok(fires)
-    }
-
-    /// Begins what is due and has a place. Answers when to look again.
-    async fn begin_due(
-        self: &Arc<Self>,
-        now: Timestamp,
-        works: &mut JoinSet<bool>,
-        begun: &mut BTreeSet<String>,
-    ) -> Result<Option<Timestamp>, RecordError> {
-        let mut next = self.schedules(now).await?;
-        let fires = self.fires().await?;
-        let set = self.triggers();
-        // What others run is on record; what runs here may not be there yet.
-        let elsewhere = |trigger: &str| {
-            let theirs = |fire: &Fire| matches!(&fire.state, FireState::Running { by, until } if *by != self.name && *until > now);
-            fires.iter().filter(|(fire, _)| fire.trigger == trigger && theirs(fire)).count()
-        };
-        let mut waiting: Vec<&(Fire, u64)> = fires.iter().collect();
-        waiting.sort_by_key(|(fire, _)| fire.due);
-        for (fire, version) in waiting {
-            let Some(due) = fire.due_at() else { continue };
-            if due > now {
-                next = Some(next.map_or(due, |next| next.min(due)));
-                continue;
-            }
-            let at_once = set.get(&fire.trigger).map_or(1, |trigger| trigger.at_once);
-            let here = at_once.saturating_sub(elsewhere(&fire.trigger));
-            if begun.contains(&fire.id()) {
-                continue;
-            }
-            let Some(place) = self.places.take(fire, here) else { continue };
-            begun.insert(fire.id());
-            let (inner, fire, version) = (Arc::clone(self), fire.clone(), *version);
-            works.spawn(mica_ai::id::apart(async move {
-                let _place = place;
-                let id = fire.id();
-                match inner.work(fire, version, now).await {
-                    // Somebody else is at it.
-                    Ok(()) | Err(RecordError::Conflict { .. }) => true,
-                    Err(error) => {
-                        tracing::error!(id, %error, "what a fire came to could not be kept");
-                        false
-                    }
-                }
-            }));
-        }
-        Ok(next)
-    }
-
-    /// Fires the triggers whose time has come. Answers when the next time comes.
-    async fn schedules(&self, now: Timestamp) -> Result<Option<Timestamp>, RecordError> {
-        let set = self.triggers();
-        let mut next: Option<Timestamp> = None;
-        for trigger in set.all().iter().filter(|trigger| trigger.enabled) {
-            let (On::Schedule { cron, zone, missed }, Some(schedule)) =
-                (&trigger.on, set.schedule(&trigger.id))
-            else {
-                continue;
-            };
-            let text = format!("{cron} {zone}");
-            let kept = fire::read::<TriggerState>(&*self.records, STATE, &trigger.id).await?;
-            let (mut state, version) = kept.map_or_else(Default::default, |(state, at)| (state, Some(at)));
-            let settled = state.settled.filter(|_| state.schedule.as_ref() == Some(&text));
-            let last = settled.and_then(|settled| schedule.last(settled, now));
-            if let Some(due) = last {
-                let on_time = until(due, now) <= self.limits.grace;
-                if on_time || *missed == Missed::Once {
-                    self.fire_at(trigger, due, now).await?;
-                } else {
-                    state.missed = Some(due);
-                }
-            }
-            if last.is_some() || settled.is_none() {
-                (state.settled, state.schedule) = (Some(now), Some(text));
-                match fire::write(&*self.records, STATE, &trigger.id, &state, version).await {
-                    // Somebody else saw the same time.
-                    Ok(_) | Err(RecordError::Conflict { .. }) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            if let Some(then) = schedule.next(now) {
-                next = Some(next.map_or(then, |next| next.min(then)));
-            }
-        }
-        Ok(next)
-    }
-
-    async fn fire_at(&self, trigger: &Trigger, due: Timestamp, now: Timestamp) -> Result<(), RecordError> {
-        let occurrence = due.to_string();
-        let fire = Fire {
-            trigger: trigger.id.clone(),
-            agent: trigger.agent.clone(),
-            due,
-            payload: payload::time(trigger, due),
-            session: key(["fire", &trigger.id, &occurrence]),
-            occurrence,
-            invoker: None,
-            subject: None,
-            base: Base::default(),
-            chain: Chain::default(),
-            state: self.first_state(trigger, &Chain::default(), now).await?,
-            tries: 0,
-        };
-        self.begin(&fire).await.map(drop)
+        let all = records::readable(&*self.records, FIRE).await?;
+        Ok(all.into_iter().map(|(_, version, fire)| (fire, version)).collect())
     }
 
     /// Changes what is remembered of a trigger.
@@ -474,8 +322,8 @@ impl Inner {
         change: impl Fn(&mut TriggerState) + Send,
     ) -> Result<(), RecordError> {
         loop {
-            let kept = fire::read::<TriggerState>(&*self.records, STATE, trigger).await?;
-            let (mut state, version) = kept.map_or_else(Default::default, |(state, at)| (state, Some(at)));
+            let (state, version) = records::renewed::<TriggerState>(&*self.records, STATE, trigger).await?;
+            let mut state = state.unwrap_or_default();
             change(&mut state);
             match fire::write(&*self.records, STATE, trigger, &state, version).await {
                 Ok(_) => return Ok(()),

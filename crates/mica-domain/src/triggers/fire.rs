@@ -10,8 +10,8 @@ use crate::runners::key;
 use crate::triggers::happened::Chain;
 
 /// Kinds of records.
-pub(super) const FIRE: &str = "trigger_fire";
-pub(super) const STATE: &str = "trigger_state";
+pub(crate) const FIRE: &str = "trigger_fire";
+pub(crate) const STATE: &str = "trigger_state";
 
 /// One time that a trigger fired.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

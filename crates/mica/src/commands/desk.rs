@@ -70,6 +70,8 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
     let (provider, model, settings, limits, script) = answering(flags, run, surroundings)?;
     let means = Means {
         store,
+        // When it began, and something that nobody else drew.
+        life: format!("desk-{}", mica_ai::id::MessageId::fresh()),
         now: clock.shared(),
         zone,
         provider,
@@ -96,7 +98,9 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
                 "desk: no model is asked, a script answers; `mica doctor` says how to configure one",
             );
         }
-        return Box::pin(once::once(&mut room, flags, asking)).await;
+        let left = Box::pin(once::once(&mut room, flags, asking)).await;
+        room.leave().await;
+        return left;
     }
     if filled {
         screen.tell(&format!("A fresh desk, with customers who were made up: {}", folder.display()));
@@ -119,6 +123,7 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
     };
     let left = Box::pin(talking::talk(&mut room, &mut from, asking)).await;
     work.end().await;
+    room.leave().await;
     left
 }
 

@@ -128,14 +128,6 @@ impl Conversation for Sweep {
         Ok(Heard::No)
     }
 
-    async fn waiting(&self) -> Vec<Ask> {
-        Vec::new()
-    }
-
-    async fn recall(&self, _: Vec<Past>) -> Result<(), SayError> {
-        Ok(())
-    }
-
     async fn say(&self, _: Said) -> Result<Turned, SayError> {
         let found = self.office.sweep_at(&self.occurrence).await;
         let found = found.map_err(|error| SayError::Failed { problem: error.to_string() })?;

@@ -51,6 +51,7 @@ fn means(
     let moved = clock.clone();
     Means {
         store,
+        life: "first".to_owned(),
         now: Arc::new(move || moved.now()),
         zone: TimeZone::get("Europe/Berlin").unwrap(),
         provider: Arc::new(model.clone()),
@@ -64,11 +65,18 @@ fn means(
 }
 
 impl Played {
+    /// Another process on the same file, with a handle of its own.
+    pub(crate) fn beside(&self, life: &str) -> Office {
+        let store = Store::open(self.office.means().store.path()).unwrap();
+        let means = Means { store, life: life.to_owned(), ..self.office.means().clone() };
+        Office::new(means).unwrap()
+    }
+
     /// As if the process had ended, and another one had begun.
     pub(crate) async fn restarted(self) -> Self {
         let Self { office, clock, model, folder } = self;
         office.forget().await;
-        let means = office.means().clone();
+        let means = Means { life: format!("{}+", office.means().life), ..office.means().clone() };
         drop(office);
         Self { office: Office::new(means).unwrap(), clock, model, folder }
     }

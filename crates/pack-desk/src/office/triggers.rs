@@ -16,7 +16,7 @@ use mica_domain::triggers::{
 use mica_domain::{Domain as _, Rights};
 use serde_json::json;
 
-use super::{Office, OfficeError, fresh};
+use super::{Office, OfficeError};
 use crate::desk::Desk;
 use crate::error::DeskError;
 use crate::station::Station;
@@ -153,7 +153,7 @@ impl Office {
     pub(super) fn dispatching(&self) -> Dispatcher {
         let opening = Self { dispatcher: None, ..self.clone() };
         Dispatcher::new(
-            fresh(),
+            self.life.name(),
             self.triggers.clone(),
             Arc::new(self.means.store.clone()),
             Arc::new(opening),

@@ -7,10 +7,10 @@ use mica_domain::tasks::WatcherLimits;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{Office, OfficeError};
+use super::{Entered, Office, OfficeError};
 use crate::store::team;
 
-/// How often it is looked for threads that somebody left in the middle.
+/// How often it is looked for what somebody left in the middle.
 const LEFT: Duration = Duration::from_secs(30);
 /// How long what goes on may take to stop.
 const STOP: Duration = Duration::from_secs(2);
@@ -38,12 +38,13 @@ impl Drop for Work {
 }
 
 impl Office {
-    /// Opens the desk: from here on schedules fire by its clock, conversations are told of background work, and agents go
-    /// on with threads that were left.
+    /// Opens the desk: from here on schedules fire by its clock, conversations are told of background work, agents go on
+    /// with threads that were left, and so does this process with what others left in the middle.
     ///
     /// # Errors
     /// [`OfficeError::Desk`].
     pub async fn begin(&self) -> Result<Work, OfficeError> {
+        self.life.begin().await?;
         let cancel = CancellationToken::new();
         let mut tasks = JoinSet::new();
         let (dispatcher, until) = (self.dispatcher(), cancel.clone());
@@ -55,6 +56,21 @@ impl Office {
             let (agent, until) = (self.thread_agent(&agent.id).await?, cancel.clone());
             tasks.spawn(async move { agent.run(LEFT, until).await });
         }
+        let (office, until) = (Self { dispatcher: None, ..self.clone() }, cancel.clone());
+        tasks.spawn(async move {
+            loop {
+                tokio::select! {
+                    () = until.cancelled() => return,
+                    () = tokio::time::sleep(LEFT) => {}
+                }
+                let mut found = Entered::default();
+                office.keep_up(&mut found).await;
+                office.prune_when_due(&mut found).await;
+                for problem in found.problems {
+                    tracing::error!(problem, "the desk could not be looked after");
+                }
+            }
+        });
         Ok(Work { cancel, tasks })
     }
 }

@@ -8,11 +8,14 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Hand, Result, activity, at, bounded};
+use super::{Hand, Result, activity, at, bounded, lives};
 use crate::error::DeskError;
 
 /// Letters of an article at most.
 pub const LONGEST: usize = 40_000;
+
+/// How a run ended whose process is gone.
+const CUT_OFF: &str = "the program was cut off";
 
 /// An article.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -190,8 +193,13 @@ pub fn hold(tx: &Transaction<'_>, hand: &Hand, id: &str, run: &str) -> Result<Ar
         .optional()?;
     match holder {
         Some((_, by)) if by == run => {}
-        Some((holder, _)) => return Err(DeskError::Held { article: id.to_owned(), holder }),
-        None => {
+        Some((holder, by)) if !lives::is_left(tx, &by, hand.at)? => {
+            return Err(DeskError::Held { article: id.to_owned(), holder });
+        }
+        held => {
+            if let Some((_, by)) = held {
+                release(tx, &by, false, CUT_OFF)?;
+            }
             tx.execute(
                 "INSERT INTO article_locks (article, holder, run, taken) VALUES (?1, ?2, ?3, ?4)",
                 (id, &hand.who, run, now),
@@ -243,6 +251,7 @@ fn put(tx: &Transaction<'_>, hand: &Hand, id: &str, title: &str, body: &str) -> 
 /// Of the database.
 pub fn release(tx: &Transaction<'_>, run: &str, well: bool, why: &str) -> Result<Vec<Snapshot>> {
     tx.execute("DELETE FROM article_locks WHERE run = ?1", [run])?;
+    tx.execute("DELETE FROM run_lives WHERE run = ?1", [run])?;
     let state = if well { "kept" } else { "offered" };
     tx.execute(
         "UPDATE article_snapshots SET state = ?2, why = ?3 WHERE run = ?1 AND state = 'held'",
@@ -256,15 +265,20 @@ pub fn release(tx: &Transaction<'_>, run: &str, well: bool, why: &str) -> Result
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Lets go of what runs hold that ended without saying so: their process is gone.
+/// Lets go of what runs hold that ended without saying so: their process is gone. What belongs to a process that goes on
+/// stays held. Answers how many runs there were.
 ///
 /// # Errors
 /// Of the database.
-pub fn recover(tx: &Transaction<'_>) -> Result<usize> {
-    let mut select = tx.prepare("SELECT DISTINCT run FROM article_locks")?;
-    let runs: Vec<String> = select.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+pub fn recover(tx: &Transaction<'_>, now: Timestamp) -> Result<usize> {
+    let mut select = tx.prepare(
+        "SELECT DISTINCT l.run FROM article_locks l WHERE NOT EXISTS (SELECT 1 FROM run_lives r JOIN lives v ON v.id = r.life \
+         WHERE r.run = l.run AND v.until > ?1)",
+    )?;
+    let rows = select.query_map([now.as_millisecond()], |row| row.get(0))?;
+    let runs: Vec<String> = rows.collect::<rusqlite::Result<_>>()?;
     for run in &runs {
-        release(tx, run, false, "the program was cut off")?;
+        release(tx, run, false, CUT_OFF)?;
     }
     Ok(runs.len())
 }

@@ -18,7 +18,7 @@ impl Records for Store {
             let row = select
                 .query_row(key, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
                 .optional()?;
-            row.map(|(version, doc)| kept(version, &doc)).transpose()
+            Ok(row.map(|(version, doc)| kept(version, &doc)))
         });
         got.await.map_err(|error| store(kind, &error))
     }
@@ -60,16 +60,41 @@ impl Records for Store {
                 .query_map([of], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?)))?;
             rows.map(|row| {
                 let (id, version, doc) = row?;
-                Ok((id, kept(version, &doc)?))
+                Ok((id, kept(version, &doc)))
             })
             .collect()
         });
         listed.await.map_err(|error| store(kind, &error))
     }
+
+    async fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<(), RecordError> {
+        let (of, named) = (kind.to_owned(), id.to_owned());
+        let deleted = self.write(move |tx| {
+            let version = i64::try_from(expected).unwrap_or(i64::MAX);
+            tx.execute(
+                "DELETE FROM documents WHERE kind = ?1 AND id = ?2 AND version = ?3",
+                (&of, &named, version),
+            )?;
+            let left = tx.query_row(
+                "SELECT 1 FROM documents WHERE kind = ?1 AND id = ?2",
+                (&of, &named),
+                |_| Ok(()),
+            );
+            Ok(left.optional()?.is_none())
+        });
+        match deleted.await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(RecordError::Conflict { kind: kind.to_owned(), id: id.to_owned() }),
+            Err(error) => Err(store(kind, &error)),
+        }
+    }
 }
 
-fn kept(version: i64, doc: &str) -> Result<Kept> {
-    Ok(Kept { version: u64::try_from(version).unwrap_or_default(), doc: serde_json::from_str(doc)? })
+/// A document as it is kept. One that is no JSON any more is its text: whoever wants to read it says what is wrong, and
+/// nobody else is kept from theirs.
+fn kept(version: i64, doc: &str) -> Kept {
+    let doc = serde_json::from_str(doc).unwrap_or_else(|_| Value::String(doc.to_owned()));
+    Kept { version: u64::try_from(version).unwrap_or_default(), doc }
 }
 
 fn store(kind: &str, error: &DeskError) -> RecordError {

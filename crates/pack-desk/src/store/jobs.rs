@@ -112,7 +112,32 @@ pub fn newest(connection: &Connection, kind: Option<&str>, limit: Option<u32>) -
     rows.map(|row| read(row?)).collect()
 }
 
+/// Has a life do a job, unless another does that goes on. Answers whether it has it now.
+///
+/// # Errors
+/// Of the database.
+pub fn claim(tx: &Transaction<'_>, id: &str, life: &str, now: Timestamp) -> Result<bool> {
+    let claimed = tx.execute(
+        &format!("UPDATE jobs SET life = ?2 WHERE id = ?1 AND ended IS NULL AND (life = ?2 OR {LEFT})"),
+        (id, life, now.as_millisecond()),
+    )?;
+    Ok(claimed == 1)
+}
+
 /// Jobs that nobody works on any more, because their process is gone.
+///
+/// # Errors
+/// Of the database.
+pub fn left(connection: &Connection, now: Timestamp) -> Result<Vec<Job>> {
+    let mut select = connection.prepare(&format!(
+        "SELECT {COLUMNS} FROM jobs WHERE ended IS NULL AND ({}) ORDER BY id LIMIT 50",
+        LEFT.replace("?3", "?1")
+    ))?;
+    let rows = select.query_map([now.as_millisecond()], parts)?;
+    rows.map(|row| read(row?)).collect()
+}
+
+/// Jobs that have not ended, whoever does them.
 ///
 /// # Errors
 /// Of the database.
@@ -122,6 +147,10 @@ pub fn unfinished(connection: &Connection) -> Result<Vec<Job>> {
     let rows = select.query_map([], parts)?;
     rows.map(|row| read(row?)).collect()
 }
+
+/// Whether nobody does a job who is there at the time `?3`.
+const LEFT: &str =
+    "life IS NULL OR NOT EXISTS (SELECT 1 FROM lives WHERE lives.id = jobs.life AND until > ?3)";
 
 const COLUMNS: &str = "id, kind, state, done, total, request, result, who, created, ended";
 

@@ -11,7 +11,7 @@ use crate::error::DeskError;
 const APPLICATION: i64 = 0x6d64_736b;
 
 /// The steps, the first one first. What was released is never changed: a new step is added.
-const STEPS: &[&str] = &[include_str!("schema/001.sql")];
+const STEPS: &[&str] = &[include_str!("schema/001.sql"), include_str!("schema/002.sql")];
 
 /// The newest version.
 pub const NEWEST: i64 = STEPS.len() as i64;

@@ -426,7 +426,7 @@ fn files_that_are_no_desk() {
     Connection::open(path("newer.db")).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
     assert_eq!(
         open("newer.db").unwrap(),
-        "newer.db is of version 99, and this program knows up to 1; use a newer mica"
+        "newer.db is of version 99, and this program knows up to 2; use a newer mica"
     );
     let store = Store::open_patiently(path("busy.db"), Duration::from_millis(20)).unwrap();
     let other = Connection::open(path("busy.db")).unwrap();

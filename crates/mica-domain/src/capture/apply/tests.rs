@@ -15,7 +15,8 @@ use super::*;
 use crate::act::Act;
 use crate::approvals::Deed;
 use crate::autonomy::Autonomy;
-use crate::records::InMemory;
+use crate::records::testing::{Passing, Points};
+use crate::records::{InMemory, Records};
 use crate::rights::Rights;
 
 fn ann() -> Person {
@@ -24,7 +25,7 @@ fn ann() -> Person {
 
 /// A process with its own tools, on a world and records that outlive it.
 fn process(name: &str, world: &Arc<World>, records: &InMemory, faults: &Arc<Faults>) -> Applier {
-    let records = Dying { inner: records.clone(), faults: Arc::clone(faults) };
+    let records = Dying::new(records, faults);
     Applier::new(Bundles::new(Arc::new(records)), world.tools(faults), name, Arc::new(|| at(100)))
 }
 
@@ -613,4 +614,132 @@ fn check_order(world: &World, bundle: &Bundle) -> Result<(), TestCaseError> {
         prop_assert!(!done.args.to_string().contains("temp_"), "{:?}", done);
     }
     Ok(())
+}
+
+/// Somebody else writes the bundle right before whoever goes on with it does: it is theirs, and no failure.
+#[tokio::test]
+async fn whoever_is_overtaken_while_they_go_on_leaves_it_to_the_other() {
+    struct Overtaken(InMemory);
+    #[async_trait]
+    impl Points for Overtaken {
+        async fn writes(&self) {
+            let kept = self.0.get("bundle", "b").await.unwrap().unwrap();
+            self.0.put("bundle", "b", &kept.doc, Some(kept.version)).await.unwrap();
+        }
+    }
+    let stage = stage(vec![action(1, "keyed", None)]).await;
+    let faults = Faults::at(6);
+    let dying = process("one", &stage.world, &stage.records, &faults);
+    assert!(faults.until_death(dying.apply("b", &Picked::some(["temp_1"]), &ann())).await.is_none());
+    let mut late = process("two", &stage.world, &stage.records, &Faults::none());
+    late.clock = Arc::new(|| at(100_000));
+    late.bundles = {
+        let overtaken = Arc::new(Overtaken(stage.records.clone()));
+        Bundles::new(Arc::new(Passing::new(&stage.records, &overtaken)))
+    };
+    let conflict = RecordError::Conflict { kind: "bundle".to_owned(), id: "b".to_owned() };
+    assert_eq!(late.resume("b").await, Err(CaptureError::Records(conflict)));
+    assert_eq!(late.resume_all().await, Ok(Vec::new()));
+    assert_eq!(stage.world.done().len(), 1);
+}
+
+/// A tool whose first call has its effect and never says so.
+struct Silent {
+    inner: Arc<dyn Tool>,
+    silent: std::sync::atomic::AtomicBool,
+}
+
+#[async_trait]
+impl Tool for Silent {
+    fn spec(&self) -> &mica_agent::ToolSpec {
+        self.inner.spec()
+    }
+    async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, mica_agent::ToolError> {
+        let made = self.inner.call(args, cx).await;
+        if self.silent.swap(false, Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        made
+    }
+}
+
+/// Nobody knows whether it was done: it is not done in another shape, and can be found out.
+#[tokio::test(start_paused = true)]
+async fn what_may_have_been_done_cannot_be_changed_before_that_is_known() {
+    for (tool, made) in [("keyed", r#"done "K-1""#), ("same", r#"done "I-better""#)] {
+        let mut stage = stage(vec![action(1, tool, None)]).await;
+        let inner = stage.applier.tools.find(tool).unwrap();
+        stage.applier.tools.add(Arc::new(Silent { inner, silent: true.into() }));
+        let picked = Picked::some(["temp_1"]).editing("temp_1", "title", json!("better"));
+        let bundle = stage.applier.apply("b", &picked, &ann()).await.unwrap();
+        assert_eq!((told(&bundle), stage.world.done().len()), (vec!["unknown".to_owned()], 1));
+        assert_eq!(stage.applier.form(&bundle.actions[0])[0].value, json!("better"));
+
+        let other = Picked::some(["temp_1"]).editing("temp_1", "title", json!("a1"));
+        let refused = stage.applier.apply("b", &other, &ann()).await.unwrap_err();
+        let words = "temp_1 may have been done already, as it was approved before, so it cannot be changed now: approve it \
+                     unchanged, which does not do it twice and says what became of it";
+        assert_eq!(refused.to_string(), words);
+        // A form sends back what it showed: that is no change.
+        let bundle = stage.applier.apply("b", &picked, &ann()).await.unwrap();
+        assert_eq!(told(&bundle), [made]);
+        assert_eq!(bundle.actions[0].tried, None);
+        let all = stage.world.done();
+        let shapes: BTreeSet<String> = all.iter().map(|done| done.args.to_string()).collect();
+        assert_eq!(shapes, [r#"{"title":"better"}"#.to_owned()].into(), "{tool}: in one shape");
+    }
+}
+
+/// What was in doubt and failed the second time may still have been done the first time.
+#[tokio::test(start_paused = true)]
+async fn a_failure_does_not_end_the_doubt_about_an_earlier_try() {
+    struct Moody(Silent, std::sync::atomic::AtomicUsize);
+    #[async_trait]
+    impl Tool for Moody {
+        fn spec(&self) -> &mica_agent::ToolSpec {
+            self.0.spec()
+        }
+        async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, mica_agent::ToolError> {
+            match self.1.fetch_add(1, Ordering::SeqCst) {
+                1 => Err(mica_agent::ToolError::new("the line is down")),
+                _ => self.0.call(args, cx).await,
+            }
+        }
+    }
+    let mut stage = stage(vec![action(1, "keyed", None)]).await;
+    let inner = stage.applier.tools.find("keyed").unwrap();
+    stage.applier.tools.add(Arc::new(Moody(Silent { inner, silent: true.into() }, 0.into())));
+    let (as_it_is, changed) =
+        (Picked::some(["temp_1"]), Picked::some(["temp_1"]).editing("temp_1", "title", json!("x")));
+    assert_eq!(told(&stage.applier.apply("b", &as_it_is, &ann()).await.unwrap()), ["unknown"]);
+    assert_eq!(
+        told(&stage.applier.apply("b", &as_it_is, &ann()).await.unwrap()),
+        ["failed: the line is down"]
+    );
+    assert!(matches!(stage.applier.apply("b", &changed, &ann()).await, Err(CaptureError::Picks { .. })));
+    assert_eq!(told(&stage.applier.apply("b", &as_it_is, &ann()).await.unwrap()), [r#"done "K-1""#]);
+    assert_eq!(stage.world.done().len(), 1);
+}
+
+/// What somebody changed counts for the decision they made, and no longer.
+#[tokio::test]
+async fn an_edit_does_not_stick_to_what_came_to_nothing() {
+    let mut actions = chain();
+    actions[0].amendable.push("fail".to_owned());
+    let stage = stage(actions).await;
+    let picked = Picked::some(["temp_1", "temp_2"])
+        .editing("temp_1", "fail", json!(true))
+        .editing("temp_2", "title", json!("mine"))
+        .editing("temp_2", "on", json!("temp_1"));
+    let bundle = stage.applier.apply("b", &picked, &ann()).await.unwrap();
+    assert_eq!(told(&bundle), ["failed: it is closed", "skipped: temp_1 failed", "open", "open"]);
+    assert_eq!(bundle.actions.iter().filter(|action| action.amended.is_some()).count(), 0);
+    let Deed::Approved { edits, .. } = &bundle.trail[0].deed else { panic!("{:?}", bundle.trail) };
+    assert_eq!(edits.len(), 2, "who wanted what stays on record");
+    assert_eq!(stage.applier.form(&bundle.actions[1])[0].value, json!("a2"), "shown is what would be done");
+    stage.applier.apply("b", &Picked::some(["temp_1", "temp_2"]), &ann()).await.unwrap();
+    assert_eq!(
+        stage.world.told(),
+        [r#"bundle/b/temp_1 keyed {"title":"a1"}"#, r#"bundle/b/temp_2 keyed {"title":"a2","on":"K-1"}"#]
+    );
 }

@@ -136,7 +136,7 @@ async fn what_cannot_be_kept_is_not_captured_and_an_end_can_be_ended_again() {
     assert_eq!(book.end(&bundles, "One.", at(1)).await.unwrap_err(), full);
     side.fails.store(false, Ordering::SeqCst);
     let bundle = book.end(&bundles, "Another summary.", at(5)).await.unwrap().unwrap();
-    assert_eq!((bundle.summary.as_str(), bundle.made), ("One.", at(1)));
+    assert_eq!((bundle.summary.as_str(), bundle.made), ("Another summary.", at(1)));
     assert_eq!(bundles.list().await.unwrap().len(), 1);
     assert_eq!(book.end(&bundles, "", at(6)).await, Ok(None));
 }
@@ -148,4 +148,29 @@ async fn what_cannot_be_read_is_said() {
     let book = Book::new(Arc::new(side));
     let error = book.actions().unwrap_err();
     assert!(matches!(&error, CaptureError::Unreadable { what, .. } if what == "captured actions"), "{error}");
+}
+
+/// A run that failed is tried again: it goes on with its own bundle, and with its ids.
+#[tokio::test]
+async fn a_run_that_is_tried_again_goes_on_with_its_bundle() {
+    let side: Arc<dyn Side> = Arc::new(Loose::default());
+    let bundles = Bundles::new(Arc::new(InMemory::default()));
+    let book = Book::new(Arc::clone(&side));
+    book.begin(about("fire")).await.unwrap();
+    captured(&book, "keyed").await.unwrap();
+    let first = book.end(&bundles, "It failed.", at(1)).await.unwrap().unwrap();
+
+    let book = Book::new(side);
+    book.begin(about("fire")).await.unwrap();
+    assert_eq!(ids(&book), ["temp_1"], "what is proposed can be built on");
+    assert_eq!(book.earlier().unwrap(), [] as [&str; 0]);
+    let same = book.end(&bundles, "Nothing more.", at(2)).await.unwrap().unwrap();
+    assert_eq!((same.id(), same.actions.len(), same.summary.as_str()), ("fire", 1, "Nothing more."));
+
+    book.begin(about("fire")).await.unwrap();
+    assert_eq!(captured(&book, "same").await, Ok("temp_2".to_owned()));
+    let whole = book.end(&bundles, "Both.", at(3)).await.unwrap().unwrap();
+    assert_eq!(bundles.list().await.unwrap(), std::slice::from_ref(&whole));
+    assert_eq!((whole.id(), whole.made, &whole.about.subject), ("fire", first.made, &first.about.subject));
+    assert_eq!(whole.proposal(), "Proposed, not done: keyed 1; same 1.");
 }

@@ -57,8 +57,8 @@ async fn the_newest_about_a_subject_counts_in_whatever_order_they_come() {
 #[tokio::test]
 async fn one_counts_wherever_adding_died() {
     let clean = Faults::none();
-    let records = Dying { inner: InMemory::default(), faults: Arc::clone(&clean) };
-    let bundles = Bundles::new(Arc::new(records.clone()));
+    let records = Dying::new(&InMemory::default(), &clean);
+    let bundles = Bundles::new(Arc::new(records));
     bundles.add(one("a", 1)).await.unwrap();
     let first = clean.passed();
     bundles.add(one("b", 2)).await.unwrap();
@@ -67,7 +67,7 @@ async fn one_counts_wherever_adding_died() {
     for point in first + 1..=points {
         let inner = InMemory::default();
         let faults = Faults::at(point);
-        let dying = Bundles::new(Arc::new(Dying { inner: inner.clone(), faults: Arc::clone(&faults) }));
+        let dying = Bundles::new(Arc::new(Dying::new(&inner, &faults)));
         dying.add(one("a", 1)).await.unwrap();
         assert!(faults.until_death(dying.add(one("b", 2))).await.is_none(), "{point}");
         let bundles = Bundles::new(Arc::new(inner));
@@ -199,8 +199,8 @@ async fn what_proposes_something_else_under_the_same_name_gets_a_name_of_its_own
     bundles.add(one("a", 1)).await.unwrap();
     // The same again, after a crash.
     assert_eq!(bundles.add(one("a", 1)).await.unwrap().id(), "a");
-    let more = bundle("a", 2, vec![action(1, "keyed", None), action(2, "keyed", None)]);
-    assert_eq!(bundles.add(more).await.unwrap().id(), "a-2");
+    let other = bundle("a", 2, vec![action(1, "unsafe", None), action(2, "keyed", None)]);
+    assert_eq!(bundles.add(other).await.unwrap().id(), "a-2");
     assert_eq!(states(&bundles).await, ["a: superseded by a-2", "a-2: fresh"]);
 }
 
@@ -214,4 +214,52 @@ async fn the_rest_of_one_that_was_approved_in_part_is_superseded_too() {
     assert_eq!(states(&bundles).await, ["a: partially"]);
     bundles.add(one("b", 2)).await.unwrap();
     assert_eq!(states(&bundles).await, ["a: superseded by b", "b: fresh"]);
+}
+
+/// Somebody decided about the first part while the run was tried again: the rest is a bundle of its own, with true ids.
+#[tokio::test]
+async fn what_comes_behind_a_decision_is_another_bundle() {
+    let bundles = Bundles::new(Arc::new(InMemory::default()));
+    bundles.add(one("fire", 1)).await.unwrap();
+    let Read { bundle: mut decided, version } = bundles.read("fire").await.unwrap();
+    let made = Some(serde_json::json!("K-1"));
+    decided.actions[0].status =
+        crate::capture::Status::Done { text: String::new(), details: Value::Null, made };
+    decided.state = State::Approved;
+    bundles.write(&decided, version).await.unwrap();
+
+    let grown = bundle("fire", 2, vec![action(1, "keyed", None), action(2, "keyed", Some(1))]);
+    let rest = bundles.add(grown.clone()).await.unwrap();
+    assert_eq!((rest.id(), rest.actions.len(), &rest.actions[0].needs[..]), ("fire-2", 1, &[][..]));
+    assert_eq!(
+        Value::Object(rest.actions[0].args.clone()),
+        serde_json::json!({ "title": "a2", "on": "K-1" })
+    );
+    assert_eq!(bundles.add(grown).await.unwrap().id(), "fire-2", "adding again after a crash adds nothing");
+    assert_eq!(bundles.list().await.unwrap().len(), 2);
+}
+
+/// What cannot be read keeps nobody from the rest, and stays where it is.
+#[tokio::test]
+async fn what_cannot_be_read_is_left_aside() {
+    let records = InMemory::default();
+    let bundles = Bundles::new(Arc::new(records.clone()));
+    bundles.add(one("b", 1)).await.unwrap();
+    let broken = serde_json::json!({ "bundle": "a", "actions": 7 });
+    records.put(KIND, "a", &broken, None).await.unwrap();
+    assert_eq!(states(&bundles).await, ["b: fresh"]);
+    assert_eq!(bundles.sweep().await, Ok(Vec::new()));
+    assert!(matches!(bundles.get("a").await, Err(CaptureError::Unreadable { .. })));
+    // The name is taken, so a new one of that name gets another.
+    assert_eq!(bundles.add(one("a", 2)).await.unwrap().id(), "a-2");
+    assert_eq!(records.get(KIND, "a").await.unwrap().unwrap().doc, broken);
+    // Which one counts is found again, and what was there is kept.
+    let key = Subject::new("ticket", "T-1").key();
+    let version = records.get(NEWEST, &key).await.unwrap().unwrap().version;
+    records.put(NEWEST, &key, &serde_json::json!("?"), Some(version)).await.unwrap();
+    assert_eq!(bundles.add(one("c", 3)).await.unwrap().state, State::Fresh);
+    assert_eq!(states(&bundles).await[2], "c: fresh");
+    let aside = records.list(records::ASIDE).await.unwrap();
+    assert_eq!(aside[0].0, format!("{NEWEST}/{key}@{}", version + 1));
+    assert_eq!(aside[0].1.doc, serde_json::json!("?"));
 }

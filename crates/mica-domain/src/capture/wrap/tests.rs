@@ -158,13 +158,12 @@ async fn gated_calls_are_predicted_and_build_on_each_other() {
     let outcome = agent.prompt("Work.").await.unwrap();
     assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
     let predicted = |tool: &str, text: &str| {
-        format!("Not done yet: {tool} awaits a person's approval. This result is predicted:\n{text}")
-    };
-    let uses = |id: &str| {
         format!(
-            "\nUse {id} as the id of what this would make, in calls that build on it. Do not say that it was done."
+            "Proposed, not done: {tool} awaits a person's approval, and they may say no. Nothing has changed. If it is \
+             approved, this is predicted to come of it:\n{text}\nSay that you propose it, not that it was done."
         )
     };
+    let uses = |id: &str| format!(" Use {id} as the id of what this would make, in calls that build on it.");
     assert_eq!(
         results(&agent).await,
         [

@@ -8,13 +8,13 @@ use mica_ai::id::MessageId;
 use serde::{Deserialize, Serialize};
 
 use super::ThreadError;
-use crate::records::{Kept, RecordError, Records};
+use crate::records::{self, Kept, RecordError, Records};
 use crate::runners::clock::{Clock, later};
 use crate::runners::key::key;
 use crate::runners::opening::{Origin, Said};
 
 /// The kind of record.
-const KIND: &str = "thread_position";
+pub(crate) const KIND: &str = "thread_position";
 
 /// How far the session of a thread is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -72,10 +72,10 @@ impl Answering {
 }
 
 impl Position {
-    /// All there are.
+    /// All there are that can be read.
     pub(super) async fn all(records: &dyn Records) -> Result<Vec<Self>, RecordError> {
-        let all = records.list(KIND).await?;
-        all.into_iter().map(|(_, kept)| read(&kept)).collect()
+        let all = records::readable(records, KIND).await?;
+        Ok(all.into_iter().map(|(_, _, position)| position).collect())
     }
 
     /// Whether something is left to do that nobody does.

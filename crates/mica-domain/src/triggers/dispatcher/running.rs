@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use mica_agent::Outcome;
 
 use super::{DispatcherLimits, Inner, claimed};
+use crate::capture::{Bundle, Bundles};
 use crate::records::RecordError;
 use crate::rights::Rights;
 use crate::runners::{
@@ -58,7 +59,7 @@ impl Drop for Place {
 /// What became of a try.
 enum Tried {
     /// It is over.
-    Ended(Turned, Option<String>),
+    Ended(Box<(Turned, Option<Bundle>)>),
     /// It may not run.
     Refused(String),
     /// The session is not free.
@@ -96,13 +97,19 @@ impl Inner {
     async fn settle(&self, mut fire: Fire, version: u64, tried: Tried) -> Result<(), RecordError> {
         let at = (self.clock)();
         let (outcome, summary, bundle, error) = match tried {
-            Tried::Ended(turned, bundle) => {
+            Tried::Ended(ended) => {
+                let (turned, bundle) = *ended;
                 let error = match &turned.outcome {
                     Outcome::Failed { error } => Some(error.to_string()),
                     Outcome::Exhausted { limit } => Some(limit.to_string()),
                     _ => None,
                 };
-                let summary = clip(&turned.text, self.limits.field.saturating_mul(10));
+                let mut summary = clip(&turned.text, self.limits.field.saturating_mul(10));
+                // Whatever the agent says, what it proposed was not done.
+                if let Some(bundle) = &bundle {
+                    summary = format!("{summary}\n{}", bundle.proposal()).trim_start().to_owned();
+                }
+                let bundle = bundle.map(|bundle| bundle.id().to_owned());
                 (outcome_name(&turned.outcome).to_owned(), summary, bundle, error)
             }
             Tried::Refused(reason) => ("refused".to_owned(), String::new(), None, Some(reason)),
@@ -156,20 +163,21 @@ impl Inner {
             Err(error @ OpenError::Gone { .. }) => return Tried::Refused(error.to_string()),
             Err(error) => return Tried::Failed(error.to_string()),
         };
-        let turned = match session.heard(&fire.source()).await {
+        let heard = match session.heard(&fire.source()).await {
+            Ok(heard) => heard,
             Err(problem) => return Tried::Failed(problem),
-            Ok(Heard::Answered { text }) => {
-                Ok(Turned { outcome: Outcome::Completed, text, details: Vec::new() })
-            }
-            Ok(Heard::Unanswered) => session.go_on().await,
-            Ok(Heard::No) => {
-                if opens.autonomy.captures()
-                    && let Err(problem) = session.capturing(fire.about()).await
-                {
-                    return Tried::Failed(problem);
-                }
-                session.say(said(trigger, fire)).await
-            }
+        };
+        // Each try says it: a try that failed has ended what it captured, and this one goes on with that.
+        if matches!(heard, Heard::No | Heard::Unanswered)
+            && opens.autonomy.captures()
+            && let Err(problem) = session.capturing(fire.about()).await
+        {
+            return Tried::Failed(problem);
+        }
+        let turned = match heard {
+            Heard::Answered { text } => Ok(Turned { outcome: Outcome::Completed, text, details: Vec::new() }),
+            Heard::Unanswered => session.go_on().await,
+            Heard::No => session.say(said(trigger, fire)).await,
         };
         match turned {
             // Nothing is done twice when it goes on, so it may be tried again.
@@ -177,8 +185,12 @@ impl Inner {
                 Tried::Failed(error.to_string())
             }
             Ok(turned) => {
-                let bundle = session.captured().await.map(|bundle| bundle.id().to_owned());
-                Tried::Ended(turned, bundle)
+                let bundle = match session.captured().await {
+                    Some(bundle) => Some(bundle),
+                    // Somebody died between the end of the run and the note of it.
+                    None => Bundles::new(Arc::clone(&self.records)).get(&fire.source()).await.ok(),
+                };
+                Tried::Ended(Box::new((turned, bundle)))
             }
             Err(SayError::Busy | SayError::Waiting | SayError::Heard { .. }) => Tried::Unfree,
             Err(SayError::Failed { problem }) => Tried::Failed(problem),

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mica_agent::Ask;
 use serde_json::json;
 
 use super::*;
@@ -10,7 +9,7 @@ use crate::autonomy::{ApprovalMode, Autonomy};
 use crate::profile::{Profile, RunMode};
 use crate::records::InMemory;
 use crate::runners::fake::{Fake, Stepped, Steps, at, completed};
-use crate::runners::{Conversation, Extras, Heard, OpenError, Opens, Past, Said, SayError, Turned};
+use crate::runners::{Conversation, Extras, Heard, OpenError, Opens, Said, SayError, Turned};
 use crate::triggers::definition::Known;
 use crate::triggers::filter::{EventKinds, FieldKind, Fields};
 use crate::triggers::happened::Words;
@@ -82,7 +81,7 @@ impl Stage {
     }
 
     fn dispatcher(&self, steps: &Arc<Steps>, now: &str) -> Dispatcher {
-        let records = Stepped { records: self.records.clone(), steps: Arc::clone(steps) };
+        let records = Stepped::new(&self.records, steps);
         let opening = Arc::new(self.fake.stepped(steps));
         let now = at(now);
         let (agents, clock) = (Arc::new(People), Arc::new(move || now) as Clock);
@@ -442,12 +441,6 @@ impl Opening for Crowd {
 impl Conversation for Crowd {
     async fn heard(&self, _: &str) -> Result<Heard, String> {
         Ok(Heard::No)
-    }
-    async fn waiting(&self) -> Vec<Ask> {
-        Vec::new()
-    }
-    async fn recall(&self, _: Vec<Past>) -> Result<(), SayError> {
-        Ok(())
     }
     async fn say(&self, _: Said) -> Result<Turned, SayError> {
         let here = self.now.fetch_add(1, Ordering::SeqCst) + 1;

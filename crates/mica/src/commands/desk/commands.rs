@@ -193,9 +193,14 @@ fn help() -> String {
 async fn advance(room: &mut Room, rest: &str) -> Result<String> {
     if !rest.is_empty() {
         let by = clock::passing(rest, room.clock.now(), &room.office.means().zone)?;
+        // Signs of life are told by this clock: whoever else is here would be taken for dead.
+        if !room.office.beside().await?.is_empty() {
+            bail!("another program is at this desk, and time passes for both; leave it there first (/quit)");
+        }
         // A schedule that nobody looked at yet begins now.
         room.office.due().await?;
         room.clock.advance(by).await?;
+        room.office.beat().await?;
         // What became due meanwhile fires now.
         room.office.due().await?;
     }

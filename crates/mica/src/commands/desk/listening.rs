@@ -28,6 +28,12 @@ impl Listener for Listening {
                 self.0
                     .note("…", &format!("{} (attempt {} of {})", retry.error, retry.attempt, retry.attempts));
             }
+            // Whatever the model makes of it: it was not done.
+            EventKind::CallEnd { details: Some(details), .. }
+                if details.pointer("/captured/action").is_some() =>
+            {
+                self.0.note(" ", "proposed, not done: a person decides (/bundles)");
+            }
             EventKind::Message { message: Message::ToolResult(result) }
                 if result.status != ResultStatus::Ok =>
             {
@@ -45,6 +51,7 @@ impl Listener for Listening {
         matches!(
             kind,
             EventKind::CallStart { .. }
+                | EventKind::CallEnd { .. }
                 | EventKind::CallProgress { .. }
                 | EventKind::Retry(_)
                 | EventKind::Message { .. }

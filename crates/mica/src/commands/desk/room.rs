@@ -86,8 +86,9 @@ impl Room {
         let copilot = office.chat(&who, name).await.with_context(|| {
             format!("the conversation {name:?} cannot be opened; is it open elsewhere? --conversation names another")
         })?;
-        pack_desk::jobs::recover(&office.station(&who)).await?;
-        office.resume(&who).await?;
+        for problem in office.enter().await?.problems {
+            screen.complain(&format!("desk: {problem}"));
+        }
         let kept = copilot.domain().snapshot();
         let opened = kept.refs.iter().filter(|one| one.origin == Origin::Page).cloned().collect();
         let answers = copilot.shown().await?.len();
@@ -106,6 +107,11 @@ impl Room {
             answers,
             told,
         })
+    }
+
+    /// Leaves: what this process held is free for others at once. When that cannot be said, they wait for a minute.
+    pub async fn leave(&self) {
+        let _ = self.office.leave().await;
     }
 
     /// What is shown before a line.

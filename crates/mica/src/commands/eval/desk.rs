@@ -114,6 +114,7 @@ impl Product for Desk {
         let meanwhile = meanwhile::Meanwhile::default();
         let means = Means {
             store,
+            life: "eval".to_owned(),
             now: opening.clock.shared(),
             zone: TimeZone::UTC,
             provider: opening.model.provider(),
@@ -321,8 +322,11 @@ fn described(bundle: &mica_domain::capture::Bundle) -> Value {
 impl World for Playing {
     async fn domain(&mut self) -> Result<Arc<dyn Domain>, StageError> {
         self.office.forget().await;
-        let store = &self.office.means().store;
-        store.write(articles::recover).await.map_err(failed)?;
+        // As if the process had ended, and another one had begun.
+        self.office.leave().await.map_err(failed)?;
+        let means = self.office.means();
+        let now = (means.now)();
+        means.store.write(move |tx| articles::recover(tx, now)).await.map_err(failed)?;
         if !self.misbehaving {
             return self.office.desk(&self.who).map_err(failed);
         }

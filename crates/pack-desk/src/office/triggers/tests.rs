@@ -62,7 +62,9 @@ async fn new_mail_is_sorted_at_once_and_the_reply_is_proposed() {
     assert_eq!(ran.len(), 1);
     assert_eq!(ran[0].fire.trigger, "new-mail");
     assert_eq!((ran[0].outcome(), ran[0].problem()), ("completed", None));
-    assert_eq!(ran[0].summary(), "Tagged it, and propose a reply.");
+    let (said, proposed) = ran[0].summary().split_once('\n').unwrap();
+    assert_eq!(said, "Tagged it, and propose a reply.");
+    assert!(proposed.starts_with("Proposed, not done: "), "{proposed}");
     // The same mail again triggers nothing.
     assert!(office.mailed(&thread.id).await.unwrap().is_empty());
     assert_eq!(played.model.requests().len(), 3);
