@@ -190,6 +190,10 @@ impl Records for Failing {
     async fn list(&self, kind: &str) -> Result<Vec<(String, Kept)>, RecordError> {
         self.inner.list(kind).await
     }
+
+    async fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<(), RecordError> {
+        self.inner.delete(kind, id, expected).await
+    }
 }
 
 /// Everything that outlives a process.

@@ -172,6 +172,7 @@ fn office(folder: &Path, scenario: Scenario) -> (Office, ScriptedModel) {
     let model = ScriptedModel::new(scenario.otherwise(Turn::new().text("Fine.")));
     let means = Means {
         store,
+        life: mica_ai::id::fresh(),
         now: Arc::new(now),
         zone: TimeZone::UTC,
         provider: Arc::new(model.clone()),

@@ -25,7 +25,7 @@ use super::order::order;
 use super::pick::{Picked, Rules, decided};
 use super::temp;
 use super::wrap::is_captured;
-use crate::approvals::{Approvers, Field, Person, form};
+use crate::approvals::{Approvers, Deed, Field, Person, form};
 use crate::autonomy::Judge;
 use crate::records::RecordError;
 
@@ -109,9 +109,28 @@ impl Applier {
             return Err(standing(&bundle));
         }
         let rules = Rules { tools: &self.tools, judge: &self.judge, approvers: &self.approvers };
-        let deed = decided(&mut bundle, picked, person, &rules)?;
+        let mut deed = decided(&mut bundle, picked, person, &rules)?;
+        self.settle(&mut bundle, &mut deed).await?;
         bundle.trail.push(trace(person, now, deed));
         self.work(bundle, version).await
+    }
+
+    /// What a person changed is meant from here and now: `tomorrow` becomes a date, `me` a name.
+    async fn settle(&self, bundle: &mut Bundle, deed: &mut Deed) -> Result<(), CaptureError> {
+        let Deed::Approved { edits, .. } = deed else { return Ok(()) };
+        let mut problems = Vec::new();
+        for action in &mut bundle.actions {
+            let settling = self.judge.act(&action.tool).and_then(|act| act.settle.clone());
+            let (Some(edited), Some(settling)) = (edits.get_mut(&action.id), settling) else { continue };
+            match settling(edited.clone()).await {
+                Ok(settled) => {
+                    edited.clone_from(&settled);
+                    action.amended = Some(settled);
+                }
+                Err(problem) => problems.push(format!("{}: {problem}", action.id)),
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(CaptureError::Picks { problems }) }
     }
 
     /// Goes on with a bundle whose actions were picked, and that a process left in the middle. One that is not in the middle
@@ -120,6 +139,18 @@ impl Applier {
     /// # Errors
     /// [`CaptureError`], [`CaptureError::UnderWay`] among them.
     pub async fn resume(&self, id: &str) -> Result<Bundle, CaptureError> {
+        self.gone_on(id, None).await
+    }
+
+    /// The same as whoever approved it, with the rights that they have now: what they may not do any more is not done.
+    ///
+    /// # Errors
+    /// As [`resume`](Applier::resume).
+    pub async fn resume_as(&self, id: &str, person: &Person) -> Result<Bundle, CaptureError> {
+        self.gone_on(id, Some(person)).await
+    }
+
+    async fn gone_on(&self, id: &str, person: Option<&Person>) -> Result<Bundle, CaptureError> {
         let Read { mut bundle, version } = self.bundles.read(id).await?;
         let now = (self.clock)();
         let Some(lease) = &bundle.lease else { return Ok(bundle) };
@@ -135,6 +166,14 @@ impl Applier {
                 },
                 Effect::Pure | Effect::Idempotent | Effect::Keyed | Effect::Transactional => Status::Picked,
             };
+        }
+        if let Some(person) = person {
+            for action in bundle.actions.iter_mut().filter(|action| action.status == Status::Picked) {
+                if let Some(status) = self.lost(action, person) {
+                    let in_doubt = action.tried.is_some();
+                    action.end(status, in_doubt);
+                }
+            }
         }
         self.work(bundle, version).await
     }
@@ -198,6 +237,16 @@ impl Applier {
             Err(CaptureError::Records(RecordError::Conflict { .. })) => self.bundles.get(bundle.id()).await,
             Err(error) => Err(error),
         }
+    }
+
+    /// What becomes of an action whose approver may not do it any more.
+    fn lost(&self, action: &Action, person: &Person) -> Option<Status> {
+        let now = self.judge.act(&action.tool).and_then(|act| act.needs.as_deref());
+        let mut rights = [action.right.as_deref(), now].into_iter();
+        let missing = rights.find_map(|right| self.approvers.may(person, &action.tool, right).err())?;
+        let reason = format!("{} approved it and may not do it any more ({missing})", person.name);
+        // It may have been done before the process ended.
+        Some(if action.tried.is_some() { Status::Unknown { reason } } else { Status::Failed { reason } })
     }
 
     /// What to do about a picked action.

@@ -27,12 +27,8 @@ impl Office {
     /// # Errors
     /// [`OfficeError`].
     pub async fn apply(&self, who: &str, bundle: &str, picked: &Picked) -> Result<Bundle, OfficeError> {
-        let rights = {
-            let who = who.to_owned();
-            self.means.store.read(move |connection| team::rights(connection, &who)).await?
-        };
-        let applier = self.applier(who)?;
-        let applied = applier.apply(bundle, picked, &Person::new(who, rights)).await?;
+        let person = self.approver(who).await?;
+        let applied = self.applier(who)?.apply(bundle, picked, &person).await?;
         self.show_applied(&applied).await;
         Ok(applied)
     }
@@ -73,7 +69,15 @@ impl Office {
 
     async fn resumed(&self, left: &Bundle) -> Result<Bundle, OfficeError> {
         let by = left.approved_by().unwrap_or_default();
-        Ok(self.applier(by)?.resume(left.id()).await?)
+        let person = self.approver(by).await?;
+        Ok(self.applier(by)?.resume_as(left.id(), &person).await?)
+    }
+
+    /// A member with the rights they have now.
+    async fn approver(&self, who: &str) -> Result<Person, OfficeError> {
+        let name = who.to_owned();
+        let rights = self.means.store.read(move |connection| team::rights(connection, &name)).await?;
+        Ok(Person::new(who, rights))
     }
 
     fn applier(&self, who: &str) -> Result<Applier, OfficeError> {
@@ -81,7 +85,7 @@ impl Office {
         for tool in self.desk(who)?.capabilities().iter().flat_map(|group| &group.tools) {
             tools.add(Arc::clone(tool));
         }
-        let judge = Arc::new(Judge::new(Desk::acts(), Autonomy::default()));
+        let judge = Arc::new(Judge::new(Desk::acts_at(&self.station(who)), Autonomy::default()));
         // One name for each time something is applied: two tasks of this process are two who apply.
         let applier = Applier::new(self.bundles(), tools, self.life.name(), Arc::clone(&self.means.now));
         Ok(applier.judging(judge))

@@ -19,6 +19,15 @@ impl Room {
         self.copilot.waiting()
     }
 
+    /// Makes what is asked anew, as things stand now: before it is shown.
+    ///
+    /// # Errors
+    /// Questions that cannot be kept.
+    pub async fn look_again(&self) -> Result<()> {
+        self.copilot.questions().await?;
+        Ok(())
+    }
+
     /// What is asked and nobody decided about, with how it is kept.
     ///
     /// # Errors
@@ -132,7 +141,7 @@ impl Room {
             }
             Answer::Unclear => bail!(answers::UNCLEAR),
         };
-        self.decide(vec![(ask.call.id.clone(), choice)]).await
+        self.decide(vec![(ask.clone(), choice)]).await
     }
 
     /// The question that somebody names: by its name, its call, or the beginning of either where that is one.
@@ -167,7 +176,7 @@ impl Room {
     /// In words.
     pub async fn answer_named(&mut self, text: &str, choice: Choice) -> Result<Did> {
         let ask = self.named(text)?.ok_or_else(|| self.unknown(text))?;
-        self.decide(vec![(ask.call.id, choice)]).await
+        self.decide(vec![(ask, choice)]).await
     }
 
     fn unknown(&self, text: &str) -> anyhow::Error {
@@ -184,8 +193,10 @@ impl Room {
         }
     }
 
-    async fn decide(&mut self, choices: Vec<(CallId, Choice)>) -> Result<Did> {
-        let answered = self.copilot.decide(choices, &self.person()?).await?;
+    /// Decides about questions as they were shown.
+    async fn decide(&mut self, choices: Vec<(Ask, Choice)>) -> Result<Did> {
+        let shown = choices.iter().map(|(ask, choice)| (ask, choice.clone()));
+        let answered = self.copilot.decide(shown, &self.person()?).await?;
         match answered.turned {
             Some(turned) => Ok(Did::Ran(self.turned(turned).await?)),
             None if answered.decided.late.is_empty() => {
@@ -202,7 +213,7 @@ impl Room {
     /// In words: when they may not.
     pub async fn approve_all(&mut self) -> Result<Spoke> {
         let open = self.open_questions()?.into_iter();
-        let yes = open.map(|(ask, _)| (ask.call.id, Choice::Approve { edits: Args::new() })).collect();
+        let yes = open.map(|(ask, _)| (ask, Choice::Approve { edits: Args::new() })).collect();
         match self.decide(yes).await? {
             Did::Ran(spoke) => Ok(spoke),
             Did::Said(_) | Did::Quit => bail!("not everything that is asked could be answered"),

@@ -155,6 +155,7 @@ async fn run(room: &mut Room, does: Do, rest: &str) -> Result<Did> {
         Do::Waiting => {
             // What was put off is asked again.
             room.later.clear();
+            room.look_again().await?;
             match room.questions()? {
                 nothing if nothing.is_empty() => "nothing is asked".to_owned(),
                 asked => asked,

@@ -77,6 +77,7 @@ pub async fn once(room: &mut Room, flags: &DeskFlags, asking: Asking) -> Result<
             Ended::Left => return Ok(Exit::Aborted),
         }
     }
+    room.look_again().await?;
     let waiting = room.questions_as_data()?;
     if suspended && matches!(exit, Exit::Done | Exit::NeedsApproval) {
         // A later step may have answered.

@@ -47,6 +47,7 @@ pub async fn talk(room: &mut Room, from: &mut From, asking: Asking) -> Result<Ex
                 Ended::Done(Err(error)) => room.screen.fail(&format!("{error:#}")),
             }
         }
+        room.look_again().await?;
         let question = room.question()?;
         if let Some(question) = &question {
             room.screen.painted(question);

@@ -43,6 +43,7 @@ impl Place {
         let (provider, model) = tour::model().unwrap();
         let means = Means {
             store,
+            life: mica_ai::id::fresh(),
             now: clock.shared(),
             zone: TimeZone::get("Europe/Berlin").unwrap(),
             provider,
