@@ -136,6 +136,10 @@ const COLUMNS: &[(&str, &str, Holds)] = &[
     ("jobs", "request", Words),
     ("jobs", "result", Words),
     ("jobs", "who", Own),
+    ("jobs", "life", Own),
+    ("lives", "id", Own),
+    ("run_lives", "run", Own),
+    ("run_lives", "life", Own),
     ("numbers", "kind", Own),
 ];
 

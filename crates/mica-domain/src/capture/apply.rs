@@ -244,7 +244,7 @@ impl Applier {
         let now = self.judge.act(&action.tool).and_then(|act| act.needs.as_deref());
         let mut rights = [action.right.as_deref(), now].into_iter();
         let missing = rights.find_map(|right| self.approvers.may(person, &action.tool, right).err())?;
-        let reason = format!("{} approved it and may not do it any more ({missing})", person.name);
+        let reason = format!("{} approved it and may not do it any more: {missing} is missing", person.name);
         // It may have been done before the process ended.
         Some(if action.tried.is_some() { Status::Unknown { reason } } else { Status::Failed { reason } })
     }

@@ -238,7 +238,11 @@ impl Scratch {
         let path = std::env::temp_dir().join(format!("mica-eval-{}", std::process::id()));
         // What a program of the same number left behind is no part of any case.
         let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+        let mut folder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+        // A folder that somebody else put there meanwhile is not used.
+        folder.create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
         Ok(Self(path.canonicalize()?))
     }
 }

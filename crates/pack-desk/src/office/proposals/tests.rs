@@ -6,6 +6,8 @@ use jiff::SignedDuration;
 use mica_agent::{Args, Tool, ToolCx, ToolError, ToolOutput, ToolSpec};
 use tokio::sync::Notify;
 
+use mica_domain::capture::Status;
+
 use super::*;
 use crate::desk::Around;
 use crate::office::Means;
@@ -77,4 +79,91 @@ async fn what_one_process_applies_the_other_leaves_to_it_until_its_time_is_over(
     assert_eq!(sent.len(), 1, "it is sent once");
     assert_eq!(sent[0].author, "member:maya", "by who approved it, whoever went on with it");
     applying.abort();
+}
+
+/// Is begun, and never does anything.
+struct Stands {
+    inner: Arc<dyn Tool>,
+    begun: Arc<Notify>,
+}
+
+#[async_trait]
+impl Tool for Stands {
+    fn spec(&self) -> &ToolSpec {
+        self.inner.spec()
+    }
+
+    async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        if self.spec().name == "reply_to_thread" {
+            self.begun.notify_one();
+            std::future::pending::<()>().await;
+        }
+        self.inner.call(args, cx).await
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_approved_and_may_not_do_any_more_is_not_done_for_them() {
+    let played = played(SCRIPT, Vec::new());
+    let bundle = played.office.sweep_one("thread:1053").await.unwrap().remove(0).bundle.unwrap();
+    let begun = Arc::new(Notify::new());
+    let told = Arc::clone(&begun);
+    let around: Around = Arc::new(move |inner| Arc::new(Stands { inner, begun: Arc::clone(&told) }));
+    let slow = played.beside("slow");
+    let slow = Office::new(Means { around: Some(around), ..slow.means().clone() }).unwrap();
+    let (id, all) = (bundle.id().to_owned(), Picked::all(&bundle));
+    let applying = tokio::spawn(async move { slow.apply("member:maya", &id, &all).await });
+    tokio::time::timeout(Duration::from_secs(10), begun.notified()).await.unwrap();
+    applying.abort();
+    let _ = applying.await;
+
+    let store = &played.office.means().store;
+    store
+        .change(|tx| Ok(tx.execute("UPDATE members SET role = 'viewer' WHERE id = 'member:maya'", [])?))
+        .unwrap();
+    played.clock.by(SignedDuration::from_mins(10));
+    let resumed = played.office.enter().await.unwrap().bundles;
+    let became: Vec<&Status> = resumed[0].actions.iter().map(|action| &action.status).collect();
+    let reason =
+        "member:maya approved it and may not do it any more: the right mail.draft is missing".to_owned();
+    assert_eq!(became, [&Status::Unknown { reason }]);
+    assert_eq!(store.look(|c| mail::outbox(c, None)).unwrap().len(), 0);
+}
+
+const TASKS: &str = r#"
+name = "agents"
+
+[[turns]]
+when = { tool_results = 0 }
+steps = [{ call = { name = "create_task", args = { title = "Call back", deadline = "in 3 days at 9am" } } }]
+
+[[turns]]
+when = { tool_results = 1 }
+steps = [{ text = "I propose a task." }]
+"#;
+
+/// What an agent means is meant when it says it, and what a person changes is meant when they change it.
+#[tokio::test]
+async fn words_mean_what_they_meant_when_they_were_said() {
+    let played = played(TASKS, Vec::new());
+    let bundle = played.office.sweep_one("thread:1053").await.unwrap().remove(0).bundle.unwrap();
+    let said = (played.office.means().now)().to_zoned(played.office.means().zone.clone());
+    let at_nine = |days: i64| {
+        let day = said.date().saturating_add(SignedDuration::from_hours(24 * days));
+        day.at(9, 0, 0, 0).to_zoned(played.office.means().zone.clone()).unwrap().timestamp()
+    };
+    let due = |args: &Args| args["deadline"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    assert_eq!(due(&bundle.actions[0].args), at_nine(3));
+
+    played.clock.by(SignedDuration::from_hours(24));
+    let mut picked = Picked::all(&bundle);
+    picked.0[0].edits.insert("deadline".to_owned(), "tomorrow 9am".into());
+    picked.0[0].edits.insert("assignee".to_owned(), "me".into());
+    let applied = played.office.apply("member:jonas", bundle.id(), &picked).await.unwrap();
+    let action = &applied.actions[0];
+    assert!(matches!(action.status, Status::Done { .. }), "{action:?}");
+    let amended = action.amended.as_ref().unwrap();
+    assert_eq!((due(amended), amended["assignee"].as_str()), (at_nine(2), Some("member:jonas")));
+    let edits = serde_json::to_string(&applied.trail).unwrap();
+    assert!(edits.contains("member:jonas") && !edits.contains("tomorrow"), "{edits}");
 }
