@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 const GOOD: &str = "export const f = (n: number) => ({ n: n + 1, own: Object.keys({}) });";
 
-/// What is tried, the function that tries it, and how it ends.
+/// What is tried, the function that tries it, and how it ends: in one of these ways, where the machine decides what is used
+/// up first.
 #[rustfmt::skip]
 const SCRIPTS: &[(&str, &str, &str)] = &[
     // Time.
@@ -53,7 +54,7 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
     ("getter that changes", "() => { let n = 0; return { get a() { return n++; } }; }", "answered {\"a\":0}"),
     ("toJSON that loops", "() => ({ toJSON() { for (;;) {} } })", "TimedOut"),
     ("proxy that loops", "() => new Proxy({}, { ownKeys() { for (;;) {} } })", "TimedOut"),
-    ("proxy that grows", "() => new Proxy([], { get: (_, k) => k === 'length' ? 2 ** 32 : 'x'.repeat(100) })", "TimedOut"),
+    ("proxy that grows", "() => new Proxy([], { get: (_, k) => k === 'length' ? 2 ** 32 : 'x'.repeat(100) })", "TimedOut or OutOfMemory"),
     ("proxy of proxies", "() => { const p: any = new Proxy({}, { get: () => p, ownKeys: () => ['a'], getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }) }); return p; }", "not JSON: circular reference"),
     ("cycle", "() => { const a: any = {}; a.a = a; return a; }", "not JSON: circular reference"),
     ("function", "() => () => 1", "not JSON: it is a function"),
@@ -101,7 +102,9 @@ async fn try_out(what: &str, source: &str, expected: &str) {
     let took = began.elapsed();
     let expected_after =
         if expected.ends_with(", and ended") { "Ended" } else { "answered {\"n\":2,\"own\":[]}" };
-    assert_eq!(ending(&answer), expected.trim_end_matches(", and ended"), "{what}");
+    let mut endings = expected.trim_end_matches(", and ended").split(" or ");
+    let ending_of_it = ending(&answer);
+    assert!(endings.any(|one| one == ending_of_it), "{what}: {ending_of_it} is not {expected}");
     assert!(took < Duration::from_secs(20), "{what} took {took:?}");
     let after = cage.call("good.ts", "f", &[json!(1)]).await;
     assert_eq!(ending(&after), expected_after, "{what}: the cage goes on");

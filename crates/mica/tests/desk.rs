@@ -189,7 +189,7 @@ async fn what_was_triggered_is_on_record_for_the_next_process() {
     );
     assert!(runs.contains("  proposes 1 action: /bundle fire/new-mail/message:1061-1\n"), "{runs}");
     // A day passes: the night's sweep is made up for, once, and each thread has a bundle of its own.
-    let night = stage.mica(&with(&["-p", "/clock +24h", "-p", "/clock +1m", "-p", "/runs"])).await.out;
+    let night = stage.mica(&with(&["-p", "/clock +24h", "-p", "/clock +1s", "-p", "/runs"])).await.out;
     assert_eq!(night.matches("nightly-sweep  agent:sweep  completed").count(), 1, "{night}");
     assert_eq!(night.matches("quiet-thread  agent:sweep  completed").count(), 5, "{night}");
     let done = stage.mica(&with(&["-p", "/approve fire/new-mail/message:1061-1"])).await;

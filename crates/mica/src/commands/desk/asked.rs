@@ -52,13 +52,23 @@ impl Room {
         Ok(open)
     }
 
-    /// What is asked first, of what is not decided and was not put off.
+    /// Whether something is asked that was not put off.
     ///
     /// # Errors
     /// Questions that cannot be read.
-    pub fn question(&self) -> Result<Option<String>> {
+    pub fn is_asked(&self) -> Result<bool> {
+        Ok(!self.asking()?.is_empty())
+    }
+
+    /// What is asked first, of what is not decided and was not put off: for the screen, where an answer goes to it as it
+    /// stands there, whatever happens meanwhile.
+    ///
+    /// # Errors
+    /// Questions that cannot be read.
+    pub fn question(&mut self) -> Result<Option<String>> {
         let open = self.asking()?;
         let paint = if self.screen.colour() { Paint::Colours } else { Paint::Plain };
+        self.on_screen = open.first().map(|(ask, _)| ask.clone());
         let Some((ask, card)) = open.first() else { return Ok(None) };
         let more = open.len() - 1;
         let more = if more > 0 { format!("\n  ({more} more after this)") } else { String::new() };
@@ -126,8 +136,10 @@ impl Room {
     /// # Errors
     /// In words, when it is none, or when they may not give it.
     pub async fn answer(&mut self, line: &str) -> Result<Did> {
-        let open = self.asking()?;
-        let Some((ask, _)) = open.first() else { bail!("nothing is asked") };
+        let Some(ask) = self.on_screen.clone() else { bail!("nothing is asked") };
+        if !self.asking()?.iter().any(|(open, _)| open.call.id == ask.call.id) {
+            bail!("that is not asked any more: somebody answered it, or its time was over");
+        }
         let choice = match answers::read(line) {
             Answer::Yes => Choice::Approve { edits: Args::new() },
             Answer::No { reason } => Choice::Reject { reason: reason.unwrap_or_else(|| "no".to_owned()) },
@@ -141,10 +153,10 @@ impl Room {
             }
             Answer::Unclear => bail!(answers::UNCLEAR),
         };
-        self.decide(vec![(ask.clone(), choice)]).await
+        self.decide(vec![(ask, choice)]).await
     }
 
-    /// The question that somebody names: by its name, its call, or the beginning of either where that is one.
+    /// The question that somebody names: by its name, its call, or the first part of its name (`q1`).
     ///
     /// # Errors
     /// Questions that cannot be read, and a name that several have.
@@ -162,7 +174,7 @@ impl Room {
         };
         let mut found = fits(&|name| name == text);
         if found.is_empty() && !text.is_empty() {
-            found = fits(&|name| name.starts_with(text));
+            found = fits(&|name| name.strip_prefix(text).is_some_and(|rest| rest.starts_with('-')));
         }
         match found.len() {
             0 | 1 => Ok(found.pop()),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use mica_agent::Outcome;
+use mica_agent::{Ask, Outcome};
 use mica_ai::id::CallId;
 use mica_domain::approvals::Person;
 use mica_domain::refs::{Origin, Ref};
@@ -63,6 +63,8 @@ pub struct Room {
     pub mentioned: Vec<Ref>,
     /// Questions that were put off, and are not asked until somebody wants to see them.
     pub later: BTreeSet<CallId>,
+    /// The question that stands on the screen, as it does there.
+    pub on_screen: Option<Ask>,
     /// Answers that were offered with the last run.
     pub replies: Vec<String>,
     /// How many answers of the conversation were shown.
@@ -103,6 +105,7 @@ impl Room {
             opened,
             mentioned: Vec::new(),
             later: BTreeSet::new(),
+            on_screen: None,
             replies: Vec::new(),
             answers,
             told,

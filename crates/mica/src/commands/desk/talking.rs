@@ -75,7 +75,7 @@ pub async fn talk(room: &mut Room, from: &mut From, asking: Asking) -> Result<Ex
             room.screen.tell(&format!("> {}", plain(line)));
         }
         let is_command = line.starts_with('/');
-        if !asked && !is_command && room.question()?.is_some() {
+        if !asked && !is_command && room.is_asked()? {
             room.screen.tell("… a question came up meanwhile: answer it first, or put it off with l");
             from.draft(line);
             continue;

@@ -233,3 +233,41 @@ async fn stored_text_moves_no_cursor_and_fakes_no_row() {
         assert!(!said.contains("\\u{a}"), "{line}: {said:?}");
     }
 }
+
+#[tokio::test]
+async fn a_yes_goes_to_the_question_on_the_screen_as_it_stands_there() {
+    let place = Place::new().await;
+    let mut maya = place.room("member:maya").await;
+    let mut jonas = place.room("member:jonas").await;
+    for room in [&mut maya, &mut jonas] {
+        room.take("Mark Initech as active.").await.unwrap();
+        assert!(room.question().unwrap().unwrap().contains("+status: active"));
+    }
+    jonas.answer("y").await.unwrap();
+    // As it happens while somebody thinks: the question is made anew, and they did not see it.
+    maya.look_again().await.unwrap();
+    let refused = maya.answer("y").await.unwrap_err().to_string();
+    assert!(
+        refused.starts_with("not done: what update_record rests on has changed since it was shown"),
+        "{refused}"
+    );
+    // Once they have, it counts.
+    assert!(maya.question().unwrap().is_some());
+    assert!(matches!(maya.answer("y").await.unwrap(), Did::Ran(_)));
+    assert_eq!(
+        maya.answer("y").await.unwrap_err().to_string(),
+        "that is not asked any more: somebody answered it, or its time was over"
+    );
+}
+
+#[tokio::test]
+async fn a_short_name_is_the_whole_first_part_of_one() {
+    let place = Place::new().await;
+    let mut maya = place.room("member:maya").await;
+    maya.take("Mark Initech as active.").await.unwrap();
+    let name = maya.questions_as_data().unwrap()[0]["name"].as_str().unwrap().to_owned();
+    let first = name.split('-').next().unwrap();
+    for (text, is_one) in [(name.as_str(), true), (first, true), (&first[..1], false), ("", false)] {
+        assert_eq!(maya.named(text).unwrap().is_some(), is_one, "{text:?}");
+    }
+}
