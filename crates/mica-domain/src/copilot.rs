@@ -273,6 +273,8 @@ impl Copilot {
         if !asks.is_empty() {
             // It is shown again: with what was decided meanwhile, and with things as they stand now.
             Box::pin(copilot.inner.register.catch_up(&asks)).await?;
+            // A process may have died after a question was taken back, and before what took its place was kept.
+            Box::pin(copilot.inner.register.asked_still(&asks)).await?;
             Box::pin(copilot.questions()).await?;
         }
         Ok(copilot)

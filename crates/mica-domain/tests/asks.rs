@@ -595,6 +595,23 @@ async fn what_could_not_be_written_was_not_said_and_the_question_stays() {
     assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
 }
 
+/// The process dies after a question was taken back, and before what was said instead is kept.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_was_taken_back_for_nothing_is_asked_again() {
+    let mut world = World::new();
+    let copilot = world.asking(paid()).await;
+    let asked = copilot.waiting().remove(0);
+    let card = copilot.approvals().cards().unwrap().remove(0).id;
+    let change = json!({ "settled": { "card": card, "state": { "is": "superseded" } } });
+    copilot.side().append("approvals", change).await.unwrap();
+    drop(copilot);
+    let copilot = world.again().await;
+    assert!(copilot.expire().await.unwrap().turned.is_none(), "nobody answered");
+    assert_eq!(copilot.waiting(), std::slice::from_ref(&asked));
+    copilot.decide([(&asked, yes())], &person("maya")).await.unwrap();
+    assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
+}
+
 /// Keeps why the window changed.
 #[derive(Default)]
 struct Windows(Mutex<Vec<String>>);
