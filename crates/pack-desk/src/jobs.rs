@@ -120,7 +120,15 @@ pub fn spawn(station: &Station, id: &str) {
 /// [`DeskError`].
 pub async fn recover(station: &Station) -> Result<usize, DeskError> {
     let now = (station.now)();
-    station.store.write(move |tx| articles::recover(tx, now)).await?;
+    let own = station.life.clone();
+    let released = station.store.write(move |tx| {
+        // Whoever judges by the clock is there: after a long sleep, its own sign of life is as old as that of the dead.
+        if let Some(life) = &own {
+            life.beat_with(tx)?;
+        }
+        articles::recover(tx, now)
+    });
+    released.await?;
     let left = station.store.read(move |connection| jobs::left(connection, now)).await?;
     for job in &left {
         // It stays the work of whoever began it.

@@ -56,6 +56,18 @@ async fn an_article_is_held_for_as_long_as_its_process_lives() {
 }
 
 #[tokio::test]
+async fn who_slept_for_long_does_not_take_itself_for_dead() {
+    let played = played(SILENT, Vec::new());
+    played.office.enter().await.unwrap();
+    let station = played.office.station("member:maya");
+    let run = Holding::new(station.clone());
+    run.begin(&open_article()).await.unwrap();
+    played.clock.by(seconds(600));
+    crate::jobs::recover(&station).await.unwrap();
+    assert_eq!(holder(&played).as_deref(), Some("member:maya"));
+}
+
+#[tokio::test]
 async fn who_is_gone_is_not_waited_for_by_whoever_wants_the_article_next() {
     let played = played(SILENT, Vec::new());
     let other = played.beside("second");
