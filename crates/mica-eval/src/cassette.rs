@@ -210,11 +210,22 @@ impl Recorder {
         blocks.values().find(|(_, all)| secrets.found(all)).map(|(last, _)| *last)
     }
 
-    /// Writes it. The file is there whole, or as it was; and as it was when something known to be secret would be in it.
+    /// Whether a model gave no answer.
+    fn has_failed(&self) -> bool {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut events = taken.iter().flat_map(|exchange| &exchange.events);
+        events.any(|event| matches!(event.event, Told::Error { .. }))
+    }
+
+    /// Writes it. The file is there whole, or as it was; and as it was when something known to be secret would be in it, or
+    /// when there is a recording already and the model failed this time.
     ///
     /// # Errors
-    /// [`EvalError::File`]; [`EvalError::Secret`].
+    /// [`EvalError::File`]; [`EvalError::Secret`]; [`EvalError::Failed`].
     pub fn save(&self, path: &Path, model: &str, dialect: &str) -> Result<(), EvalError> {
+        if self.has_failed() && path.exists() {
+            return Err(EvalError::Failed { path: path.to_path_buf() });
+        }
         let text = self.text(model, dialect);
         if let Some(line) = self.gives_away(&text) {
             return Err(EvalError::Secret { path: path.to_path_buf(), line });

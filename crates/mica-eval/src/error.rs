@@ -35,6 +35,15 @@ pub enum EvalError {
         /// Its line.
         line: usize,
     },
+    /// A model failed while it was recorded, and there is a recording already.
+    #[error(
+        "{} stays as it was: the model failed while it was recorded; delete the file first if the failure is what you want",
+        .path.display()
+    )]
+    Failed {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is nothing to play.
     #[error("{problem}")]
     Nothing {

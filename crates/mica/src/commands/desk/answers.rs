@@ -128,8 +128,8 @@ fn reason(line: &str, words: usize) -> Option<String> {
     (!rest.is_empty()).then(|| rest.to_owned())
 }
 
-/// The changes of [`Answer::Edit`]: one `NAME=VALUE` until the end of the line, or a JSON object. `now` are the arguments
-/// as they are: they say what kind of value each of them is.
+/// The changes of [`Answer::Edit`]: one `NAME=VALUE` until the end of the line, several with quotes around what has spaces,
+/// or a JSON object. `now` are the arguments as they are: they say what kind of value each of them is.
 ///
 /// # Errors
 /// In words.
@@ -141,6 +141,12 @@ pub fn changes(text: &str, now: &serde_json::Value) -> Result<Args> {
     let Some((name, value)) = text.split_once('=') else {
         anyhow::bail!("write for example: e body=Hello Ana, or e {{\"body\": \"Hello Ana\"}}")
     };
+    let words = edits::words(text).unwrap_or_default();
+    let pairs: Option<Vec<(&str, &str)>> = words.iter().map(|word| word.split_once('=')).collect();
+    if let Some(pairs) = pairs.filter(|pairs| pairs.len() > 1) {
+        let change = |(name, value): (&str, &str)| Ok((name.to_owned(), edits::value(value, now.get(name))?));
+        return pairs.into_iter().map(change).collect();
+    }
     let name = name.trim();
     Ok(Args::from_iter([(name.to_owned(), edits::value(edits::unquoted(value.trim()), now.get(name))?)]))
 }

@@ -3,7 +3,7 @@
 //! Promise: a question that was put off is not asked again until somebody wants to see it, and waits all the same.
 
 use anyhow::{Result, anyhow, bail};
-use mica_agent::{Args, Ask};
+use mica_agent::{Args, Ask, Shown};
 use mica_ai::id::CallId;
 use mica_domain::approvals::{ApprovalCard, Choice};
 use pack_desk::Desk;
@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use super::answers::{self, Answer};
 use super::room::{Did, Room, Spoke};
 use crate::render::question::{Length, Paint, question};
+
+/// Where it is kept how questions were shown.
+const SHOWN: &str = "desk_shown";
 
 impl Room {
     /// What people are asked.
@@ -187,8 +190,38 @@ impl Room {
     /// # Errors
     /// In words.
     pub async fn answer_named(&mut self, text: &str, choice: Choice) -> Result<Did> {
+        self.look_again().await?;
         let ask = self.named(text)?.ok_or_else(|| self.unknown(text))?;
+        let is_yes = matches!(choice, Choice::Approve { .. });
+        if is_yes && self.was_shown(&ask)?.is_some_and(|shown| shown != ask.shown) {
+            let anew = self.questions()?;
+            self.is_shown().await?;
+            bail!(
+                "not done: what it rests on has changed since it was shown. It is asked again as it is now:\n{anew}"
+            );
+        }
         self.decide(vec![(ask, choice)]).await
+    }
+
+    /// Keeps how questions were shown to people here, also for the next process: a yes by name counts for that.
+    ///
+    /// # Errors
+    /// Questions that cannot be read, and what cannot be kept.
+    pub async fn is_shown(&self) -> Result<()> {
+        for (ask, _) in self.open_questions()? {
+            if self.was_shown(&ask)?.as_ref() != Some(&ask.shown) {
+                let shown = json!({ "call": ask.call.id, "shown": ask.shown });
+                self.copilot.side().append(SHOWN, shown).await.map_err(|problem| anyhow!(problem))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How a question was shown last.
+    fn was_shown(&self, ask: &Ask) -> Result<Option<Shown>> {
+        let all = self.copilot.side().all(SHOWN).map_err(|problem| anyhow!(problem))?;
+        let last = all.into_iter().rev().find(|one| one["call"] == ask.call.id.as_str());
+        Ok(last.and_then(|mut one| serde_json::from_value(one["shown"].take()).ok()))
     }
 
     fn unknown(&self, text: &str) -> anyhow::Error {

@@ -156,6 +156,7 @@ async fn run(room: &mut Room, does: Do, rest: &str) -> Result<Did> {
             // What was put off is asked again.
             room.later.clear();
             room.look_again().await?;
+            room.is_shown().await?;
             match room.questions()? {
                 nothing if nothing.is_empty() => "nothing is asked".to_owned(),
                 asked => asked,

@@ -79,6 +79,9 @@ pub async fn once(room: &mut Room, flags: &DeskFlags, asking: Asking) -> Result<
     }
     room.look_again().await?;
     let waiting = room.questions_as_data()?;
+    if flags.format == Form::Json || exit == Exit::NeedsApproval || suspended {
+        room.is_shown().await?;
+    }
     if suspended && matches!(exit, Exit::Done | Exit::NeedsApproval) {
         // A later step may have answered.
         exit = if waiting.is_empty() { Exit::Done } else { Exit::NeedsApproval };

@@ -51,6 +51,7 @@ pub async fn talk(room: &mut Room, from: &mut From, asking: Asking) -> Result<Ex
         let question = room.question()?;
         if let Some(question) = &question {
             room.screen.painted(question);
+            room.is_shown().await?;
             if from.hold() {
                 room.screen.note("…", HELD);
             }

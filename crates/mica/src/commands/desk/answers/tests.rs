@@ -66,6 +66,7 @@ fn changes_have_the_kind_of_what_they_change() {
         ("body=Hello = Ana_Silva", Ok(json!({ "body": "Hello = Ana_Silva" }))),
         ("body=\"Hello Ana\"", Ok(json!({ "body": "Hello Ana" }))),
         ("body=Hello\\n\\nAna", Ok(json!({ "body": "Hello\n\nAna" }))),
+        ("body=\"Hello Ana\" count=3 new=me", Ok(json!({ "body": "Hello Ana", "count": 3, "new": "me" }))),
         ("count=3", Ok(json!({ "count": 3 }))),
         ("tags=one, two_b", Ok(json!({ "tags": ["one", "two_b"] }))),
         ("tags=[\"x\"]", Ok(json!({ "tags": ["x"] }))),

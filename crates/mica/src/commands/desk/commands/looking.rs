@@ -104,7 +104,9 @@ pub async fn show(room: &Room, id: &str) -> Result<String> {
                     with.unwrap_or_default()
                 );
                 for message in threads::messages(connection, &id, None)?.0 {
-                    let _ = writeln!(out, "\n{}, {}:", row(&message.author), station.said(message.sent));
+                    let mark = if message.known { "" } else { " (unverified)" };
+                    let _ =
+                        writeln!(out, "\n{}{mark}, {}:", row(&message.author), station.said(message.sent));
                     out.push_str(&indented(&message.body, 2));
                 }
                 for draft in mail::drafts(connection, Some(&id), None)? {

@@ -271,3 +271,26 @@ async fn a_short_name_is_the_whole_first_part_of_one() {
         assert_eq!(maya.named(text).unwrap().is_some(), is_one, "{text:?}");
     }
 }
+
+/// What is approved by name is what people were shown under it, also when another process showed it.
+#[tokio::test]
+async fn a_yes_by_name_counts_for_what_was_shown() {
+    let place = Place::new().await;
+    let mut maya = place.room("member:maya").await;
+    maya.take("Mark Initech as active.").await.unwrap();
+    let shown = command_line(&mut maya, "waiting").await.unwrap();
+    let Did::Said(shown) = shown else { panic!("{shown:?}") };
+    let name = shown.lines().find_map(|line| line.trim().strip_prefix("its name: ")).unwrap().to_owned();
+    drop(maya);
+    let mut jonas = place.room("member:jonas").await;
+    jonas.take("Mark Initech as active.").await.unwrap();
+    jonas.approve_all().await.unwrap();
+    drop(jonas);
+    let mut maya = place.room("member:maya").await;
+    let refused = command_line(&mut maya, &format!("approve {name}")).await.unwrap_err().to_string();
+    assert!(refused.starts_with("not done: what it rests on has changed since it was shown."), "{refused}");
+    drop(maya);
+    let mut maya = place.room("member:maya").await;
+    let done = command_line(&mut maya, &format!("approve {name}")).await.unwrap();
+    assert!(matches!(done, Did::Ran(_)), "{done:?}");
+}
