@@ -531,8 +531,10 @@ async fn a_question_is_withdrawn_when_nobody_waits_for_its_answer() {
     let stage = Stage::with_person([]);
     *stage.takes.lock().unwrap() = Duration::from_secs(3600);
     let source = factory("api.registerCommand('ask', { handler: (_, ctx) => ctx.ui.confirm('Really?') });");
-    let extensions = only(&stage, &source).await;
-    let asking = tokio::spawn(async move { extensions.command("ask", "").await });
+    // They outlive the call: with the script itself gone, there would be nobody to withdraw anything.
+    let extensions = std::sync::Arc::new(only(&stage, &source).await);
+    let calling = std::sync::Arc::clone(&extensions);
+    let asking = tokio::spawn(async move { calling.command("ask", "").await });
     let seen = |count: usize| {
         let stage = stage.clone();
         async move {
