@@ -53,36 +53,47 @@ impl Passed {
             .any(|place| matches!(place, Place::Item(Item::Run(prepared)) if prepared.call.id == *call))
     }
 
-    /// Makes questions of what was allowed for something else than would run now, and says whether there are any: rules,
-    /// and what a domain fills in, may have changed since a person looked. A call that nobody asks about any more runs
-    /// without their yes, as it is now.
-    pub(crate) fn ask_again(&mut self, answers: &Decisions) -> bool {
-        let mut again = false;
+    /// Answers that count for what would run now, and those that were given for something else: rules, what a domain fills
+    /// in, and what a call rests on may have changed since a person looked.
+    pub(crate) fn fitting(&self, answers: Decisions) -> (Decisions, Decisions) {
+        let (outdated, fitting) = answers.0.into_iter().partition(|answer| self.is_outdated(answer));
+        (Decisions(fitting), Decisions(outdated))
+    }
+
+    fn is_outdated(&self, answer: &Answer) -> bool {
+        self.items.iter().any(|place| match place {
+            Place::Asked(ask, _) => ask.call.id == answer.call && !answer.fits(&ask.shown),
+            Place::Item(Item::Run(prepared)) => {
+                prepared.call.id == answer.call && is_amended_before(answer, prepared)
+            }
+            Place::Item(Item::Settled(_)) => false,
+        })
+    }
+
+    /// Makes questions of what was answered for something else than would run now, and says which. A call that nobody asks
+    /// about any more runs without their yes, as it is now.
+    pub(crate) fn ask_again(&mut self, outdated: &Decisions) -> Vec<Ask> {
+        let mut again = Vec::new();
         self.items = std::mem::take(&mut self.items)
             .into_iter()
             .map(|place| match place {
                 Place::Asked(mut ask, prepared) => {
-                    if let Some(answer) = answers.of(&ask.call.id).filter(|answer| !answer.fits(&ask.shown)) {
-                        again = true;
+                    if let Some(answer) = outdated.of(&ask.call.id) {
                         ask.changed = since(answer.base.as_ref(), ask.base.as_ref());
                         let why = if ask.changed.is_empty() { OUTDATED } else { CHANGED };
                         ask.reason = format!("{why}; {}", ask.reason);
+                        again.push((*ask).clone());
                     }
                     Place::Asked(ask, prepared)
                 }
                 Place::Item(Item::Run(prepared)) => {
-                    let arguments = Value::Object(prepared.args.clone());
-                    // Nobody has to be asked any more, so it does not matter what it rests on.
-                    let shown =
-                        |answer: &Answer| Shown::based(&prepared.call.name, &arguments, answer.base.as_ref());
-                    let misses = |answer: &&Answer| {
-                        matches!(answer.decision, Decision::AllowWith { .. }) && !answer.fits(&shown(answer))
-                    };
-                    if answers.of(&prepared.call.id).filter(misses).is_none() {
+                    let is_outdated = |answer: &&Answer| is_amended_before(answer, &prepared);
+                    if outdated.of(&prepared.call.id).filter(is_outdated).is_none() {
                         return Place::Item(Item::Run(prepared));
                     }
-                    again = true;
+                    let arguments = Value::Object(prepared.args.clone());
                     let ask = Ask::new(prepared.call.clone(), arguments, OUTDATED.to_owned(), None);
+                    again.push(ask.clone());
                     Place::Asked(Box::new(ask), prepared)
                 }
                 settled @ Place::Item(Item::Settled(_)) => settled,
@@ -156,6 +167,14 @@ impl Passed {
         }
         items
     }
+}
+
+/// Whether somebody changed other arguments than a call would run with now that nobody is asked about it any more. What it
+/// rests on does not matter then.
+fn is_amended_before(answer: &Answer, prepared: &Prepared) -> bool {
+    let arguments = Value::Object(prepared.args.clone());
+    let shown = || Shown::based(&prepared.call.name, &arguments, answer.base.as_ref());
+    matches!(answer.decision, Decision::AllowWith { .. }) && !answer.fits(&shown())
 }
 
 /// Passes the calls of an answer through the gate, in order.

@@ -67,8 +67,8 @@ pub(crate) async fn begin(
 }
 
 /// Goes on with a suspended run: the calls of the last answer, with the answers people gave. A yes counts for what was
-/// shown; when a call would run with something else by now, its batch is asked about again. What the run took until then
-/// still counts.
+/// shown; a call that would run with something else by now is asked about again, and nothing of its batch runs before that
+/// is answered. What the run took until then still counts.
 pub async fn resume(
     answers: Decisions,
     cx: &mut Context,
@@ -335,13 +335,8 @@ impl Run<'_> {
         let turn = self.cx.tally.turns;
         self.events.tell(EventKind::TurnStart { turn }).await;
         let cut = self.control.next();
-        let mut passed = gate::pass(&calls, self.cx, self.hooks, &cut).await;
-        let ended = if passed.ask_again(&answers) {
-            // Nothing is run by halves: the whole batch is asked about again.
-            self.asked(&calls, passed, &cut).await
-        } else {
-            self.answered(&calls, passed, answers, &cut).await
-        };
+        let passed = gate::pass(&calls, self.cx, self.hooks, &cut).await;
+        let ended = self.answered(&calls, passed, answers, &cut).await;
         self.events.tell(EventKind::TurnEnd { turn }).await;
         ended
     }

@@ -4,12 +4,13 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use mica_agent::hooks::Record;
-use mica_agent::{Args, Ask, Base, Decision, Decisions, Hooks, Outcome, ToolSpec};
+use mica_agent::{Answer, Args, Ask, Base, Decision, Decisions, Hooks, Outcome, ToolSpec};
 use mica_ai::message::ToolCall;
 use serde_json::json;
 use support::{Rig, calls, ended, says};
@@ -141,4 +142,64 @@ async fn an_answer_that_cannot_be_kept_has_no_effect_and_the_question_stays() {
     thing.unwritable.store(false, Ordering::SeqCst);
     assert_eq!(ended(&rig.agent.resume(both).await.unwrap()), "completed");
     assert_eq!(rig.ran(), ["a", "b"]);
+}
+
+/// Things with versions of their own, and somebody in place who answers round by round.
+#[derive(Default)]
+struct Things {
+    versions: Mutex<BTreeMap<String, u32>>,
+    /// The next rounds, the last one first. None: nobody is there.
+    rounds: Mutex<Vec<Vec<Decision>>>,
+}
+
+#[async_trait]
+impl Hooks for Things {
+    async fn base(&self, _: &ToolCall, _: &ToolSpec, args: &Args) -> Option<Base> {
+        let thing = args["say"].as_str().unwrap().to_owned();
+        let version = self.versions.lock().unwrap().get(&thing).copied().unwrap_or_default();
+        Some(Base::of(thing, version.to_string()))
+    }
+
+    async fn approve(&self, _: &[Ask]) -> Option<Vec<Decision>> {
+        self.rounds.lock().unwrap().pop()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_what_changed_is_asked_again_and_what_was_said_of_the_others_stays_said() {
+    for in_place in [true, false] {
+        let things = Arc::new(Things::default());
+        let risky = |id: &'static str| (id, "risky", json!({ "say": id }));
+        let rig =
+            Rig::with([calls([risky("a"), risky("b"), risky("c")]), says("Done.")], vec![things.clone()]);
+        let before = asks(rig.prompt("Go.").await);
+        rig.told();
+        things.versions.lock().unwrap().insert("b".to_owned(), 1);
+        if in_place {
+            things.rounds.lock().unwrap().push(vec![Decision::Allow]);
+        }
+        let no = Decision::Deny { reason: "no".to_owned() };
+        let given = Decisions::to(&before, [Decision::Allow, Decision::Allow, no]);
+        let mut outcome = rig.agent.resume(given.clone()).await.unwrap();
+        let told = rig.told();
+        let asked: Vec<&String> = told.iter().filter(|told| told.starts_with("asked")).collect();
+        assert_eq!(asked, ["asked b"]);
+        if !in_place {
+            // Who goes on says all of it, as what is kept of a suspended run is what is asked in it.
+            let again = asks(outcome);
+            assert_eq!(again.iter().map(|ask| ask.changed.len()).collect::<Vec<_>>(), [0, 1, 0]);
+            assert_eq!(
+                rig.agent.with(|cx| cx.tally.approvals).await.unwrap(),
+                0,
+                "counted once, when it runs"
+            );
+            let mut given = given;
+            given.0[1] = Answer::to(&again[1], Decision::Allow);
+            outcome = rig.agent.resume(given).await.unwrap();
+        }
+        assert_eq!(ended(&outcome), "completed");
+        assert_eq!(rig.ran(), ["a", "b"]);
+        assert_eq!(rig.agent.with(|cx| cx.tally.approvals).await.unwrap(), 3);
+        assert!(rig.said().await.iter().any(|said| said.contains("The person declined: no")));
+    }
 }

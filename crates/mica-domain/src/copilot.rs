@@ -41,7 +41,7 @@ use mica_policy::budget::Budget;
 use mica_policy::repeats::{Patience, RepeatGuard};
 use mica_policy::rules::{RuleSet, Subjects};
 use mica_policy::validate::SchemaGate;
-use tokio::sync::{Mutex as RunLock, OwnedMutexGuard};
+use tokio::sync::{Mutex as RunLock, OwnedMutexGuard, watch};
 
 use crate::approvals::Register;
 use crate::autonomy::Judge;
@@ -102,6 +102,8 @@ struct Inner {
     notices: Vec<String>,
     feed: Arc<Feed>,
     running: Arc<RunLock<()>>,
+    /// Whether whoever has the turn has a run go on.
+    going: watch::Sender<bool>,
 }
 
 impl Copilot {
@@ -238,6 +240,7 @@ impl Copilot {
         // First of all who listen: a run is closed before anybody else hears of its end.
         agent.listen(Arc::clone(&closing) as Arc<dyn Listener>);
         agent.listen(Arc::clone(&register) as Arc<dyn Listener>);
+        agent.listen(Arc::clone(&asked) as Arc<dyn Listener>);
         if let Some(keeper) = &keeper {
             agent.listen(Arc::new(keeper.clone()));
         }
@@ -246,8 +249,8 @@ impl Copilot {
         }
         let feed = Feed::new();
         agent.listen(Arc::clone(&feed) as Arc<dyn Listener>);
-        let running = Arc::default();
-        let inner = Inner {
+        let (running, going) = (Arc::default(), watch::Sender::new(false));
+        let mut inner = Inner {
             agent,
             hooks,
             domain,
@@ -265,19 +268,19 @@ impl Copilot {
             notices,
             feed,
             running,
+            going,
         };
         // Boxed, like what follows: whoever opens a session need not have room for it all on their stack.
         Box::pin(inner.keep_prefix(begins.as_deref().unwrap_or("the session began"))).await?;
-        let copilot = Self { inner: Arc::new(inner) };
-        let asks = copilot.waiting();
-        if !asks.is_empty() {
+        if let Some(waiting) = inner.asked.waiting() {
             // It is shown again: with what was decided meanwhile, and with things as they stand now.
-            Box::pin(copilot.inner.register.catch_up(&asks)).await?;
+            let told = Box::pin(inner.register.catch_up(&waiting.asks)).await?;
+            inner.notices.extend(told);
             // A process may have died after a question was taken back, and before what took its place was kept.
-            Box::pin(copilot.inner.register.asked_still(&asks)).await?;
-            Box::pin(copilot.questions()).await?;
+            Box::pin(inner.register.asked_still(&waiting.asks)).await?;
+            Box::pin(inner.look_again()).await?;
         }
-        Ok(copilot)
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Says something, and runs until the agent stops. By a person, it abandons what they were asked before.
@@ -357,8 +360,15 @@ impl Copilot {
     /// # Errors
     /// [`CopilotError::NoUndo`], [`CopilotError::NotUndone`], and [`CopilotError::Busy`].
     pub async fn undo(&self, id: &str) -> Result<String, CopilotError> {
-        let _turn = self.inner.running.try_lock().map_err(|_| CopilotError::Busy)?;
-        self.inner.lives.undo(id).await
+        let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
+        let (inner, id) = (Arc::clone(&self.inner), id.to_owned());
+        // In a task of its own: what is taken back by halves, or twice, is worse than what is not.
+        let task = tokio::spawn(carried(async move {
+            let undone = inner.lives.undo(&id).await;
+            drop(turn);
+            undone
+        }));
+        task.await.unwrap_or_else(|error| Err(CopilotError::Broke { problem: error.to_string() }))
     }
 
     /// Runs in a task of its own: who waits for a run may go, and the run does not.

@@ -196,16 +196,8 @@ impl Keeper {
         })?
     }
 
-    /// Keeps that what the last run waited for is over, and that its calls did not run.
-    ///
-    /// # Errors
-    /// What the store said.
-    pub async fn abandoned(&self) -> Result<(), String> {
-        let value = json!({ "abandoned": true });
-        self.append(Body::Custom { custom: WAITING.to_owned(), value }, Durability::Now).await
-    }
-
-    /// Whether what the last run waited for is over, and nothing was said since.
+    /// Whether what the last run waited for is over, and nothing was said since. Sessions of before say so; now the message
+    /// that is said instead ends a question.
     pub fn was_abandoned(&self) -> bool {
         let last = self.last_asked();
         last.is_some_and(|value| value.get("abandoned").and_then(Value::as_bool).unwrap_or(false))

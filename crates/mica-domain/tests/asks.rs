@@ -6,17 +6,18 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use mica_agent::hooks::Record;
 use mica_agent::tool::{Access, Approval};
 use mica_agent::{
-    Args, Ask, Decision, Effect, Event, EventKind, Hooks, Listener, Outcome, Preview, Tool, ToolCx,
+    Args, Ask, Decision, Effect, Event, EventKind, Hooks, Listener, Outcome, Preview, RunError, Tool, ToolCx,
     ToolError, ToolOutput, ToolSpec,
 };
-use mica_ai::{Dialect, Model};
+use mica_ai::message::ToolCall;
+use mica_ai::{Dialect, Message, Model};
 use mica_domain::approvals::{ApprovalError, CardState, Choice, Deed, People, Person, approver, trail};
 use mica_domain::records::{InMemory, Kept, RecordError, Records};
 use mica_domain::{
@@ -27,9 +28,10 @@ use mica_session::Session;
 use mica_testkit::{Scenario, ScriptedModel, Turn};
 use serde_json::{Value, json};
 use support::{noon, says};
+use tokio::sync::{Notify, Semaphore};
 
 /// What the product keeps: values with versions, and when things are due. All processes have the same.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Ledger {
     rows: Arc<Mutex<BTreeMap<String, (String, u32)>>>,
     /// What was done, and by whom.
@@ -38,6 +40,22 @@ struct Ledger {
     day: Arc<AtomicI64>,
     /// Another make of the product.
     version: u32,
+    /// Whoever looks at what a question rests on needs one of these, and is counted while they wait for it.
+    looks: Arc<Semaphore>,
+    looking: Arc<AtomicI64>,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            rows: Arc::default(),
+            log: Arc::default(),
+            day: Arc::default(),
+            version: 0,
+            looks: Arc::new(Semaphore::new(1)),
+            looking: Arc::default(),
+        }
+    }
 }
 
 impl Ledger {
@@ -113,7 +131,11 @@ impl Domain for Ledger {
             .based_on(move |args| {
                 let row = text_of(&args, "row");
                 let (value, version) = rows.get(&row);
+                let (looks, looking) = (Arc::clone(&rows.looks), Arc::clone(&rows.looking));
                 async move {
+                    looking.fetch_add(1, Ordering::SeqCst);
+                    drop(looks.acquire().await);
+                    looking.fetch_sub(1, Ordering::SeqCst);
                     Ok(Base::of(&row, format!("version {version}")).with(format!("value of {row}"), value))
                 }
             })
@@ -267,6 +289,7 @@ impl World {
                     Deed::Rejected { reason } => format!("rejected: {reason}"),
                     Deed::Outdated { changed } => format!("outdated: {}", changed.join("; ")),
                     Deed::Revoked { reason } => format!("revoked: {reason}"),
+                    Deed::Abandoned => "abandoned".to_owned(),
                     other => format!("{other:?}"),
                 };
                 format!("{} {deed}", entry.trace.by)
@@ -317,9 +340,16 @@ async fn a_late_yes_does_not_overwrite_what_a_colleague_changed_meanwhile() {
     // The question is there again, as things are now.
     let now = copilot.waiting().remove(0);
     assert_eq!((preview(&now), now.changed.len()), ("paused → active by ", 2));
-    let card = copilot.approvals().cards().unwrap().remove(0);
+    // Under another name, and for as long as before: nobody who has the old one on their screen answers this one by its name.
+    let [old, card] = copilot.approvals().cards().unwrap().try_into().unwrap();
+    assert_eq!(
+        (&old.preview, &old.shown, &old.state),
+        (&asked.preview, &asked.shown, &CardState::Superseded)
+    );
     assert_eq!((&card.preview, &card.shown, &card.state), (&now.preview, &now.shown, &CardState::Pending));
-    assert_eq!(copilot.approvals().cards().unwrap().len(), 1, "it is the same question");
+    assert_ne!(old.id, card.id);
+    assert_eq!(card.expires, old.expires);
+    assert_eq!(changed(copilot.decide([(&old, yes())], &person("omar")).await), CHANGES);
     // Who still has the old one before them says yes to that only.
     assert_eq!(changed(copilot.decide([(&asked, yes())], &person("omar")).await), CHANGES);
     let answered = copilot.decide([(&now, yes())], &person("maya")).await.unwrap();
@@ -466,6 +496,220 @@ async fn of_two_who_answer_at_once_one_counts_and_neither_fails() {
     }
 }
 
+/// Waits until something was decided.
+async fn recorded(world: &World) {
+    while world.deeds().await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_decides_while_somebody_looks_has_the_run_go_on() {
+    let mut world = World::new();
+    let copilot = world.asking(paid()).await;
+    let asked = copilot.waiting().remove(0);
+    let held = Arc::clone(&world.ledger.looks).acquire_owned().await.unwrap();
+    let looking = tokio::spawn({
+        let copilot = copilot.clone();
+        async move { copilot.questions().await }
+    });
+    while world.ledger.looking.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let maya = person("maya");
+    let deciding = copilot.decide([(&asked, yes())], &maya);
+    let released = async {
+        // From then on nothing keeps them from going on but who looks.
+        while copilot.approvals().cards().unwrap()[0].state == CardState::Pending {
+            tokio::task::yield_now().await;
+        }
+        drop(held);
+    };
+    let (answered, ()) = tokio::join!(deciding, released);
+    assert!(matches!(answered.unwrap().turned.unwrap().outcome, Outcome::Completed));
+    assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
+    assert_eq!(looking.await.unwrap().unwrap(), [asked]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_on_record_is_carried_out_although_whoever_gave_it_is_gone() {
+    let mut world = World::new();
+    let copilot = world.asking(paid()).await;
+    let (asked, maya) = (copilot.waiting().remove(0), person("maya"));
+    tokio::select! {
+        biased;
+        answered = copilot.decide([(&asked, yes())], &maya) => panic!("{answered:?}"),
+        () = recorded(&world) => {}
+    }
+    while world.ledger.log().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    copilot.idle().await;
+    assert_eq!(copilot.waiting(), []);
+    assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
+}
+
+/// Somebody elsewhere answers at once, while the run still looks for somebody in place.
+struct Elsewhere {
+    copilot: OnceLock<Copilot>,
+    choice: Choice,
+    then: Option<Decision>,
+}
+
+#[async_trait]
+impl Hooks for Elsewhere {
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        let said = asks.iter().map(|ask| (ask, self.choice.clone()));
+        let answered = self.copilot.get().unwrap().decide(said, &person("maya")).await.unwrap();
+        assert!(answered.turned.is_none(), "the run that goes on has it");
+        self.then.clone().map(|then| vec![then; asks.len()])
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_decided_before_the_run_waits_is_carried_out_by_that_run() {
+    let no = || Choice::Reject { reason: "wait".to_owned() };
+    let deny = || Decision::Deny { reason: "not now".to_owned() };
+    let done: &[&str] = &["lumen = active, due , by maya"];
+    for (choice, then, log, deed) in [
+        (yes(), None, done, "maya approved"),
+        (no(), None, &[][..], "maya rejected: wait"),
+        // And whoever is in place answers it, too, otherwise: the first one counts.
+        (no(), Some(Decision::Allow), &[], "maya rejected: wait"),
+        (yes(), Some(deny()), done, "maya approved"),
+        (yes(), Some(Decision::Allow), done, "maya approved"),
+    ] {
+        let mut world = World::new();
+        let scenario =
+            Scenario::new().turn(Turn::new().call("set", paid())).otherwise(Turn::new().text("Done."));
+        let elsewhere = Arc::new(Elsewhere { copilot: OnceLock::new(), choice, then });
+        let mut setup = world.setup(scenario);
+        setup.hooks = vec![Arc::clone(&elsewhere) as _];
+        setup.present = Some("omar".to_owned());
+        let copilot = world.open(setup).await;
+        assert!(elsewhere.copilot.set(copilot.clone()).is_ok());
+        let turned = copilot.say(says("Do it.")).await.unwrap();
+        assert!(matches!(turned.outcome, Outcome::Completed), "{:?}", turned.outcome);
+        assert_eq!(copilot.waiting(), []);
+        assert_eq!(world.ledger.log(), log);
+        assert_eq!(world.deeds().await, [deed]);
+    }
+}
+
+fn both() -> Scenario {
+    let orion = json!({ "row": "orion", "value": "active" });
+    Scenario::new()
+        .turn(Turn::new().call("set", paid()).call("set", orion))
+        .otherwise(Turn::new().text("Done."))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_no_is_not_asked_again_because_something_else_changed() {
+    for restarts in [false, true] {
+        let mut world = World::new();
+        let mut copilot = world.open(world.setup(both())).await;
+        copilot.say(says("Do both.")).await.unwrap();
+        world.desk.path = copilot.path();
+        let asks = copilot.waiting();
+        let no = Choice::Reject { reason: "never".to_owned() };
+        let said = [(asks[0].call.id.clone(), no), (asks[1].call.id.clone(), yes())];
+        copilot.approvals().decide(&asks, said, &person("maya")).await.unwrap();
+        world.ledger.put("orion", "paused");
+        // Also of what was refused: nobody cares any more.
+        world.ledger.put("lumen", "paused");
+        let answered = copilot.expire().await.unwrap();
+        assert!(matches!(answered.turned.unwrap().outcome, Outcome::Suspended { .. }));
+        if restarts {
+            drop(copilot);
+            copilot = world.again().await;
+        }
+        let waiting = copilot.waiting();
+        let standing = copilot.approvals().standing(&waiting).unwrap();
+        assert_eq!(standing.open, [asks[1].call.id.clone()], "{restarts}");
+        let states: Vec<CardState> =
+            copilot.approvals().cards().unwrap().into_iter().map(|card| card.state).collect();
+        let rejected = CardState::Rejected { by: Some("maya".to_owned()), reason: "never".to_owned() };
+        assert_eq!(states, [rejected, CardState::Superseded, CardState::Pending]);
+        let now = waiting.into_iter().find(|ask| ask.call.id == asks[1].call.id).unwrap();
+        let answered = copilot.decide([(&now, yes())], &person("omar")).await.unwrap();
+        assert!(matches!(answered.turned.unwrap().outcome, Outcome::Completed));
+        assert_eq!(world.ledger.log(), ["orion = active, due , by omar"]);
+    }
+}
+
+/// Says yes to the first call, then thinks about the second one for ever.
+#[derive(Default)]
+struct Slow {
+    thinks: Notify,
+}
+
+#[async_trait]
+impl Hooks for Slow {
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        if asks.len() == 1 {
+            self.thinks.notify_one();
+            std::future::pending::<()>().await;
+        }
+        Some(vec![Decision::Allow, Decision::Later])
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_in_place_is_not_lost_when_the_process_dies_over_the_rest() {
+    let mut world = World::new();
+    let slow = Arc::new(Slow::default());
+    let mut setup = world.setup(both());
+    setup.hooks = vec![Arc::clone(&slow) as _];
+    setup.present = Some("omar".to_owned());
+    let copilot = world.open(setup).await;
+    let running = tokio::spawn({
+        let copilot = copilot.clone();
+        async move { copilot.say(says("Do both.")).await }
+    });
+    slow.thinks.notified().await;
+    // What a process that dies here leaves.
+    let left = world.desk.folder.path().join("left.jsonl");
+    std::fs::copy(copilot.path().unwrap(), &left).unwrap();
+    running.abort();
+    world.desk.path = Some(left);
+    let copilot = world.again().await;
+    let asks = copilot.waiting();
+    assert_eq!(asks.len(), 2);
+    assert_eq!(copilot.approvals().standing(&asks).unwrap().open, [asks[1].call.id.clone()]);
+    let no = Choice::Reject { reason: "no".to_owned() };
+    copilot.decide([(&asks[1], no)], &person("maya")).await.unwrap();
+    assert_eq!(world.ledger.log(), ["lumen = active, due , by omar"]);
+    assert_eq!(world.deeds().await, ["omar approved", "maya rejected: no"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_that_cannot_be_read_is_asked_for_again_and_keeps_nobody_out() {
+    let mut world = World::new();
+    let copilot = world.asking(paid()).await;
+    let asked = copilot.waiting().remove(0);
+    let card = copilot.approvals().cards().unwrap().remove(0);
+    let session = copilot.keeper().unwrap().session().header().id.to_string();
+    let record = format!("{session}/{}", card.id);
+    let garbage = json!("{\"state\":{\"is\":\"appro");
+    world.records.put("approval", &record, &garbage, None).await.unwrap();
+    drop(copilot);
+    let copilot = world.again().await;
+    assert_eq!(
+        copilot.notices(),
+        [format!(
+            "what was decided about {:?} (set) cannot be read, so it counts as not approved and is asked again; the record \
+             approval {record} is left as it is",
+            card.digest
+        )]
+    );
+    assert!(copilot.expire().await.unwrap().turned.is_none(), "nobody said yes");
+    assert_eq!((copilot.waiting(), world.ledger.log()), (vec![asked.clone()], Vec::new()));
+    let answered = copilot.decide([(&asked, yes())], &person("maya")).await.unwrap();
+    assert!(matches!(answered.turned.unwrap().outcome, Outcome::Completed));
+    assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
+    assert_eq!(world.records.get("approval", &record).await.unwrap().unwrap().doc, garbage);
+}
+
 /// Answers in place.
 struct There;
 
@@ -559,22 +803,67 @@ async fn what_was_said_before_takes_no_question_from_anybody() {
     assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
 }
 
-/// Does not write what is said, when it is told not to.
+/// Has so much to say of calls that were left that it is kept in a file of its own.
+struct Verbose;
+
+#[async_trait]
+impl Hooks for Verbose {
+    fn left(&self, _: &ToolCall) -> Option<String> {
+        Some("Not run. ".repeat(10_000))
+    }
+}
+
+/// The store fails behind everybody else who keeps what is said, among them who keeps the questions.
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_written_was_not_said_and_the_question_stays() {
+    let mut world = World::new();
+    let scenario = Scenario::new().turn(Turn::new().call("set", paid())).otherwise(Turn::new().text("Done."));
+    let mut setup = world.setup(scenario);
+    setup.hooks = vec![Arc::new(Verbose)];
+    let copilot = world.open(setup).await;
+    copilot.say(says("Do it.")).await.unwrap();
+    world.desk.path = copilot.path();
+    let asked = copilot.waiting().remove(0);
+    // Where the folder of such files would be.
+    let blobs = copilot.path().unwrap().with_extension("blobs");
+    std::fs::File::create_new(&blobs).unwrap();
+    let turned = copilot.say(says("Never mind.")).await.unwrap();
+    assert!(
+        matches!(&turned.outcome, Outcome::Failed { error: RunError::Record { .. } }),
+        "{:?}",
+        turned.outcome
+    );
+    let states: Vec<CardState> =
+        copilot.approvals().cards().unwrap().into_iter().map(|card| card.state).collect();
+    assert_eq!(states, [CardState::Superseded, CardState::Pending], "it was taken back, and is asked again");
+    assert_eq!(copilot.waiting(), std::slice::from_ref(&asked));
+    drop(copilot);
+    let copilot = world.again().await;
+    assert_eq!(copilot.waiting(), std::slice::from_ref(&asked), "also for the next process");
+    copilot.decide([(&asked, yes())], &person("maya")).await.unwrap();
+    assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
+}
+
+/// Does not write results, or anything, when it is told not to.
 #[derive(Default)]
-struct Full(AtomicBool);
+struct Full {
+    results: AtomicBool,
+}
 
 #[async_trait]
 impl Hooks for Full {
     async fn record(&self, record: Record<'_>) -> Result<(), String> {
         match record {
-            Record::Message(_) if self.0.load(Ordering::SeqCst) => Err("the disk is full".to_owned()),
+            Record::Message(Message::ToolResult(_)) if self.results.load(Ordering::SeqCst) => {
+                Err("the disk is full".to_owned())
+            }
             _ => Ok(()),
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_could_not_be_written_was_not_said_and_the_question_stays() {
+async fn a_call_that_began_is_not_asked_about_again_although_its_result_is_lost() {
     let mut world = World::new();
     let full = Arc::new(Full::default());
     let scenario = Scenario::new().turn(Turn::new().call("set", paid())).otherwise(Turn::new().text("Done."));
@@ -582,17 +871,98 @@ async fn what_could_not_be_written_was_not_said_and_the_question_stays() {
     setup.hooks = vec![Arc::clone(&full) as _];
     let copilot = world.open(setup).await;
     copilot.say(says("Do it.")).await.unwrap();
-    world.desk.path = copilot.path();
     let asked = copilot.waiting().remove(0);
-    full.0.store(true, Ordering::SeqCst);
-    let turned = copilot.say(says("Never mind.")).await.unwrap();
-    assert!(matches!(turned.outcome, Outcome::Failed { .. }), "{:?}", turned.outcome);
-    assert_eq!(copilot.waiting(), std::slice::from_ref(&asked));
-    drop(copilot);
-    let copilot = world.again().await;
-    assert_eq!(copilot.waiting(), std::slice::from_ref(&asked), "also for the next process");
-    copilot.decide([(&asked, yes())], &person("maya")).await.unwrap();
-    assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"]);
+    full.results.store(true, Ordering::SeqCst);
+    let answered = copilot.decide([(&asked, yes())], &person("maya")).await.unwrap();
+    assert!(matches!(answered.turned.unwrap().outcome, Outcome::Failed { .. }));
+    full.results.store(false, Ordering::SeqCst);
+    assert_eq!(copilot.waiting(), []);
+    assert!(copilot.expire().await.unwrap().turned.is_none());
+    assert_eq!(world.ledger.log(), ["lumen = active, due , by maya"], "once");
+    copilot.say(says("And?")).await.unwrap();
+    let messages = copilot.agent().with(|cx| cx.messages.clone()).await.unwrap();
+    assert_eq!(
+        support::line(&messages[2]),
+        "set: No result: the run ended before this call did. If it had begun, its effect is unknown."
+    );
+}
+
+/// The store fails later in a run that took the place of one that waited.
+#[tokio::test(start_paused = true)]
+async fn a_question_does_not_come_back_once_something_else_was_said() {
+    let mut world = World::new();
+    let full = Arc::new(Full::default());
+    let never = json!({ "row": "lumen", "value": "active", "due": "never" });
+    let scenario = Scenario::new()
+        .turn(Turn::new().call("set", paid()))
+        .turn(Turn::new().call("set", never))
+        .otherwise(Turn::new().text("Done."));
+    let mut setup = world.setup(scenario);
+    setup.hooks = vec![Arc::clone(&full) as _];
+    let told = Arc::clone(&full);
+    setup.listeners = vec![Arc::new(Then(Box::new(move |kind| {
+        if matches!(kind, EventKind::Message { message: Message::ToolResult(_) }) {
+            told.results.store(true, Ordering::SeqCst);
+        }
+    })))];
+    let copilot = world.open(setup).await;
+    copilot.say(says("Do it.")).await.unwrap();
+    let turned = copilot.say(says("Another way.")).await.unwrap();
+    assert!(
+        matches!(&turned.outcome, Outcome::Failed { error: RunError::Record { .. } }),
+        "{:?}",
+        turned.outcome
+    );
+    assert_eq!(copilot.waiting(), []);
+    let cards = copilot.approvals().cards().unwrap();
+    assert_eq!(cards.into_iter().map(|card| card.state).collect::<Vec<_>>(), [CardState::Superseded]);
+}
+
+/// Does something with every event.
+struct Then(Box<dyn Fn(&EventKind) + Send + Sync>);
+
+#[async_trait]
+impl Listener for Then {
+    async fn event(&self, event: Event) {
+        (self.0)(&event.kind);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_in_a_run_that_was_abandoned_is_taken_back_on_record() {
+    let mut world = World::new();
+    let copilot = world.open(world.setup(both())).await;
+    copilot.say(says("Do both.")).await.unwrap();
+    let asked = copilot.waiting().remove(0);
+    let answered = copilot.decide([(&asked, yes())], &person("maya")).await.unwrap();
+    assert_eq!(answered.decided.open.len(), 1);
+    copilot.say(says("Never mind.")).await.unwrap();
+    let cards = copilot.approvals().cards().unwrap();
+    let states: Vec<CardState> = cards.into_iter().map(|card| card.state).collect();
+    assert_eq!(states, [CardState::Superseded, CardState::Superseded]);
+    assert_eq!(world.deeds().await, ["maya approved", "nobody abandoned"]);
+    assert_eq!(world.ledger.log(), Vec::<String>::new());
+}
+
+/// What a later version of the product, or a damaged disk, leaves beside a session.
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_beside_a_session_keeps_nobody_out_of_it() {
+    for (kind, notices) in [
+        ("settled", &[][..]),
+        ("model", &["which model this session went on with cannot be read; it goes on with scripted"]),
+        ("approvals", &[]),
+    ] {
+        let mut world = World::new();
+        let due = json!({ "row": "lumen", "value": "active", "due": "tomorrow" });
+        let copilot = world.asking(due).await;
+        let asked = copilot.waiting().remove(0);
+        copilot.side().append(kind, json!({ "unheard": "of" })).await.unwrap();
+        drop(copilot);
+        let copilot = world.again().await;
+        assert_eq!(copilot.notices(), notices, "{kind}");
+        copilot.decide([(&asked, yes())], &person("maya")).await.unwrap();
+        assert_eq!(world.ledger.log(), ["lumen = active, due 2027-01-16, by maya"], "{kind}");
+    }
 }
 
 /// The process dies after a question was taken back, and before what was said instead is kept.

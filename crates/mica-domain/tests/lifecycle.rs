@@ -58,6 +58,8 @@ impl Lifecycle for Editor {
     }
 
     async fn undo(&self, taken: &Value) -> Result<String, String> {
+        // Others may go on meanwhile.
+        tokio::task::yield_now().await;
         self.say(format!("restored {}", taken["before"]));
         Ok("The draft is as it was.".to_owned())
     }
@@ -214,4 +216,21 @@ fn after_a_crash_what_was_taken_is_released() {
         assert!(copilot.offers().is_empty(), "also for the next process");
         assert_eq!(desk.office.log().iter().filter(|line| *line == "released").count(), 1);
     });
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_taken_back_is_taken_back_although_whoever_wanted_it_is_gone() {
+    let (mut desk, _) = desk();
+    let (copilot, _) = desk.open(Scenario::new().turn(Turn::new().call("look", json!({})))).await;
+    copilot.say(says_on("ticket", "Go.")).await.unwrap();
+    let offer = copilot.offers().remove(0);
+    tokio::select! {
+        biased;
+        undone = copilot.undo(&offer.id) => panic!("{undone:?}"),
+        () = std::future::ready(()) => {}
+    }
+    copilot.idle().await;
+    assert_eq!(copilot.offers(), []);
+    let restored = desk.office.log().into_iter().filter(|line| line.starts_with("restored")).count();
+    assert_eq!(restored, 1);
 }

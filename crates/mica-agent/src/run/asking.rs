@@ -2,11 +2,12 @@
 //!
 //! A yes that is to be remembered counts at once: what it covers of the same batch is not asked about any more.
 
+use mica_ai::id::CallId;
 use mica_ai::message::ToolCall;
 use tokio_util::sync::CancellationToken;
 
 use super::{Run, Turn};
-use crate::approval::{Ask, Decision, Decisions};
+use crate::approval::{Answer, Ask, Decision, Decisions};
 use crate::call::INTERRUPTED;
 use crate::event::EventKind;
 use crate::gate::{self, Passed};
@@ -30,6 +31,14 @@ struct Batch<'a> {
     calls: &'a [ToolCall],
     passed: Passed,
     answers: Decisions,
+    /// Answers that were counted.
+    counted: u32,
+}
+
+impl<'a> Batch<'a> {
+    fn of(calls: &'a [ToolCall], passed: Passed) -> Self {
+        Self { calls, passed, answers: Decisions::default(), counted: 0 }
+    }
 }
 
 impl Run<'_> {
@@ -41,10 +50,11 @@ impl Run<'_> {
         cut: &CancellationToken,
     ) -> Result<Turn, RunError> {
         let asks = passed.asks();
-        self.until_decided(Batch { calls, passed, answers: Decisions::default() }, asks, cut).await
+        self.until_decided(Batch::of(calls, passed), asks, cut).await
     }
 
-    /// Goes on with answers that were given before.
+    /// Goes on with answers that were given before. Those that were given for something else than would run now are asked
+    /// for again; what the others say stays said. Nothing is run by halves: all of it waits for them.
     pub(super) async fn answered(
         &mut self,
         calls: &[ToolCall],
@@ -53,13 +63,21 @@ impl Run<'_> {
         cut: &CancellationToken,
     ) -> Result<Turn, RunError> {
         let asks = passed.asks();
-        let mut batch = Batch { calls, passed, answers: Decisions::default() };
+        let (fitting, outdated) = passed.fitting(answers);
+        let is_later = |answer: &&Answer| answer.decision == Decision::Later && !outdated.0.is_empty();
+        let later: Vec<CallId> =
+            fitting.0.iter().filter(is_later).map(|answer| answer.call.clone()).collect();
+        let mut batch = Batch::of(calls, passed);
         // Nothing was taken yet, so the run stays as it was: suspended, with the same questions.
-        let again = self
-            .take(answers, &asks, &mut batch, cut)
+        let mut again = self
+            .take(fitting, &asks, &mut batch, cut)
             .await
             .map_err(|message| RunError::Resume { message: format!("{UNKEPT}: {message}") })?;
-        self.until_decided(batch, again, cut).await
+        again.extend(batch.passed.ask_again(&outdated));
+        let mut asks = batch.passed.asks();
+        let is_asked = |call: &CallId| later.contains(call) || again.iter().any(|ask| ask.call.id == *call);
+        asks.retain(|ask| is_asked(&ask.call.id));
+        self.until_decided(batch, asks, cut).await
     }
 
     /// Asks until nothing is open, and runs what may run. Each round decides about a call at least, or is the last.
@@ -86,15 +104,12 @@ impl Run<'_> {
                         Err(message) => {
                             let text = format!("{UNKEPT}: {message}");
                             self.events.tell(EventKind::Notice { text }).await;
-                            return Ok(Turn::Over(Outcome::Suspended { asks: batch.passed.asks() }));
+                            return Ok(self.suspended(&batch));
                         }
                     }
                     asks.extend(changed);
                 }
-                // All of them: what was decided so far is not kept, unless it was remembered.
-                Said::Nobody => {
-                    return Ok(Turn::Over(Outcome::Suspended { asks: batch.passed.asks() }));
-                }
+                Said::Nobody => return Ok(self.suspended(&batch)),
                 Said::Cut => {
                     self.settle(batch.calls, INTERRUPTED).await?;
                     return Ok(self.cut_short());
@@ -102,6 +117,13 @@ impl Run<'_> {
             }
         }
         self.run_calls(batch.passed, &batch.answers, cut).await
+    }
+
+    /// Waits for people, with all questions of the batch: who goes on later says what was answered so far as well, unless
+    /// it was remembered. It is counted then.
+    fn suspended(&mut self, batch: &Batch<'_>) -> Turn {
+        self.cx.tally.approvals = self.cx.tally.approvals.saturating_sub(batch.counted);
+        Turn::Over(Outcome::Suspended { asks: batch.passed.asks() })
     }
 
     /// What people say about the calls they are asked about.
@@ -145,7 +167,9 @@ impl Run<'_> {
             self.events.tell(EventKind::ApprovalGiven { call, decision }).await;
         }
         // Counted with the answer, not with the question: what waits was kept before, and is counted once after a crash.
-        self.cx.tally.approvals += u32::try_from(given.len()).unwrap_or(u32::MAX);
+        let counted = u32::try_from(given.len()).unwrap_or(u32::MAX);
+        self.cx.tally.approvals = self.cx.tally.approvals.saturating_add(counted);
+        batch.counted = batch.counted.saturating_add(counted);
         let mut remembered = false;
         for answer in &given {
             if let Some(picked) = answer.decision.remembers() {

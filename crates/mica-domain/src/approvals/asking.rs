@@ -34,15 +34,17 @@ impl Register {
         Ok(())
     }
 
-    /// People are asked these still: what was said instead was not kept.
+    /// People are asked these still: what was said instead was not kept, or the question was not.
     pub(crate) async fn asked_still(&self, asks: &[Ask]) -> Result<(), ApprovalError> {
         let _turn = self.turn.lock().await;
         for ask in asks {
             let read = self.read()?;
-            if let Some(question) = read.newest(&ask.call.id)
-                && question.card.state == CardState::Superseded
-            {
-                self.again(question, ask).await?;
+            match read.newest(&ask.call.id) {
+                None => self.ask(ask).await?,
+                Some(question) if question.card.state == CardState::Superseded => {
+                    self.again(question, ask, self.expiry()).await?;
+                }
+                Some(_) => {}
             }
         }
         Ok(())
@@ -53,7 +55,7 @@ impl Register {
         let (number, now) = (self.read()?.questions.len() + 1, (self.clock)());
         let act = self.judge.act(&ask.call.name);
         let spec = self.specs.lock().unwrap_or_else(PoisonError::into_inner).get(&ask.call.name).cloned();
-        let expires = self.terms.time_to_live.and_then(|time| now.checked_add(time).ok());
+        let expires = self.expiry();
         let card = ApprovalCard::of(name(number, ask, now), ask, act, spec.as_ref(), now, expires);
         let change = Change::Asked {
             card: Box::new(card),
@@ -64,8 +66,9 @@ impl Register {
         self.keep(change).await
     }
 
-    /// Takes questions that were looked at again: they show things as they stand now. What somebody said yes to before that
-    /// is asked again; a no stays one.
+    /// Takes questions that were looked at again: they show things as they stand now. What shows something else than before
+    /// is another question, so that nobody who has the one of before in front of them answers this one by its name; its time
+    /// is the same. What somebody said yes to before that is asked again; a no stays one.
     ///
     /// # Errors
     /// [`ApprovalError`]
@@ -78,30 +81,37 @@ impl Register {
             if look.is_on(&question.card) {
                 continue;
             }
-            let is_yes = matches!(question.card.state, CardState::Approved { .. });
-            if is_yes && question.card.shown != ask.shown {
-                self.outdate(question, &ask.changed).await?;
-                self.again(question, ask).await?;
-            } else {
-                let card = question.card.id.clone();
-                self.keep(Change::Renewed { card, look: Box::new(look) }).await?;
+            let is_other = question.card.shown != ask.shown;
+            match question.card.state {
+                CardState::Approved { .. } if is_other => {
+                    self.outdate(question, &ask.changed).await?;
+                    self.again(question, ask, self.expiry()).await?;
+                }
+                CardState::Pending if is_other => self.again(question, ask, question.card.expires).await?,
+                _ => {
+                    let card = question.card.id.clone();
+                    self.keep(Change::Renewed { card, look: Box::new(look) }).await?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Asks a question anew whose tool nobody looked at in this process yet.
-    async fn again(&self, before: &Question, ask: &Ask) -> Result<(), ApprovalError> {
+    /// Asks another question in the place of one. It is counted once: people are asked about one call.
+    pub(super) async fn again(
+        &self,
+        before: &Question,
+        ask: &Ask,
+        expires: Option<Timestamp>,
+    ) -> Result<(), ApprovalError> {
         let (number, now) = (self.read()?.questions.len() + 1, (self.clock)());
-        let expires = self.terms.time_to_live.and_then(|time| now.checked_add(time).ok());
-        let mut card = before.card.clone();
-        (card.id, card.asked, card.expires, card.state) =
-            (name(number, ask, now), now, expires, CardState::Pending);
-        let (schema, amendable) = (before.schema.clone(), before.amendable.clone());
-        let id = card.id.clone();
-        let needs = before.needs.clone();
-        self.keep(Change::Asked { card: Box::new(card), schema, amendable, needs }).await?;
-        self.keep(Change::Renewed { card: id, look: Box::new(Look::of(ask)) }).await
+        let (card, by, look) = (before.card.id.clone(), name(number, ask, now), Box::new(Look::of(ask)));
+        self.keep(Change::Replaced { card, by, asked: now, expires, look }).await
+    }
+
+    /// Until when an answer to a question counts that is asked now.
+    pub(super) fn expiry(&self) -> Option<Timestamp> {
+        self.terms.time_to_live.and_then(|time| (self.clock)().checked_add(time).ok())
     }
 }
 

@@ -11,6 +11,12 @@ pub enum ApprovalError {
         /// The call.
         call: String,
     },
+    /// Somebody answered it before, otherwise. What they said counts.
+    #[error("{tool} was answered before, otherwise: that counts")]
+    Answered {
+        /// The tool.
+        tool: String,
+    },
     /// Whoever answered may not approve it.
     #[error("{person} may not approve {tool}: {missing} is missing")]
     NotAllowed {

@@ -1,5 +1,6 @@
 //! The questions of a session as they are kept beside it: changes, and what they come to.
 
+use jiff::Timestamp;
 use mica_agent::{Ask, Base, Preview, Shown};
 use mica_ai::id::CallId;
 use serde::{Deserialize, Serialize};
@@ -21,8 +22,10 @@ pub(super) enum Change {
         amendable: Vec<String>,
         needs: Option<String>,
     },
-    /// A question was looked at again, and shows something else by now.
+    /// A question was looked at again, and what is said about it is something else by now.
     Renewed { card: String, look: Box<Look> },
+    /// A question took the place of another about the same call: in one step, so that no crash leaves neither.
+    Replaced { card: String, by: String, asked: Timestamp, expires: Option<Timestamp>, look: Box<Look> },
     /// A question was settled.
     Settled {
         card: String,
@@ -125,10 +128,32 @@ impl Read {
                     look.onto(&mut question.card);
                 }
             }
+            Change::Replaced { card, by, asked, expires, look } => {
+                if let Some(before) = self.find(&card) {
+                    let mut question = Question { seen: None, ..before.clone() };
+                    if before.card.state == CardState::Pending {
+                        before.card.state = CardState::Superseded;
+                    }
+                    look.onto(&mut question.card);
+                    let card = &mut question.card;
+                    (card.id, card.asked, card.expires, card.state) =
+                        (by, asked, expires, CardState::Pending);
+                    self.questions.push(question);
+                }
+            }
             Change::Settled { card, state, seen } => {
                 if let Some(question) = self.find(&card) {
                     (question.card.state, question.seen) = (state, seen);
                 }
+            }
+        }
+    }
+
+    /// Something that happened cannot be read. It may have taken a yes back, so none that was given before it counts.
+    pub(super) fn lost(&mut self) {
+        for question in &mut self.questions {
+            if matches!(question.card.state, CardState::Approved { .. }) {
+                (question.card.state, question.seen) = (CardState::Superseded, None);
             }
         }
     }
@@ -140,6 +165,12 @@ impl Read {
     /// The newest question about a call.
     pub(super) fn newest(&self, call: &CallId) -> Option<&Question> {
         self.questions.iter().rev().find(|question| question.card.call == *call)
+    }
+
+    /// The newest question about a call, if it is what is asked. A no counts whatever is shown by now.
+    pub(super) fn about(&self, ask: &Ask) -> Option<&Question> {
+        let is_no = |card: &ApprovalCard| matches!(card.state, CardState::Rejected { .. });
+        self.newest(&ask.call.id).filter(|question| question.card.shown == ask.shown || is_no(&question.card))
     }
 
     pub(super) fn pending(&self, call: &CallId) -> Option<&Question> {

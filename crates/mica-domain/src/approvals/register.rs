@@ -194,8 +194,7 @@ impl Register {
         for (call, choice) in said {
             let unknown = || ApprovalError::Unknown { call: call.to_string() };
             let ask = asks.iter().find(|ask| ask.call.id == call).ok_or_else(unknown)?;
-            let question = read.newest(&call).filter(|question| question.card.shown == ask.shown);
-            let question = question.ok_or_else(unknown)?;
+            let question = read.about(ask).ok_or_else(unknown)?;
             if question.card.state != CardState::Pending {
                 late.push(call);
             } else if question.card.is_over(now) {
@@ -206,7 +205,8 @@ impl Register {
             }
         }
         for (question, state) in settled {
-            if self.settle(&question.card, state, &person.name, now).await? {
+            let was = self.settle(&question.card, state, &person.name, now).await?;
+            if was && !late.contains(&question.card.call) {
                 late.push(question.card.call.clone());
             }
         }
@@ -237,8 +237,8 @@ impl Register {
         let mut answers = Vec::new();
         let mut open = Vec::new();
         for ask in asks {
-            let question = read.newest(&ask.call.id).filter(|question| question.card.shown == ask.shown);
-            let decided = question.and_then(|question| Some((question.seen(), decision(&question.card)?)));
+            let decided =
+                read.about(ask).and_then(|question| Some((question.seen(), decision(&question.card)?)));
             match decided {
                 // For what they were shown, which need not be what is shown now.
                 Some((seen, decision)) => answers.push(Answer {
@@ -312,30 +312,41 @@ impl Register {
         }
     }
 
-    /// Settles the question about a call that was answered in place. One that was answered here is settled already.
-    async fn answered(&self, call: &CallId, decision: &Decision) -> Result<(), ApprovalError> {
+    /// Settles the question about a call that was answered otherwise than here. One that was answered is settled already.
+    async fn answered(&self, call: &CallId, state: CardState, by: &str) -> Result<(), ApprovalError> {
         let _turn = self.turn.lock().await;
-        let Some(state) = in_place(decision, self.present.clone()) else { return Ok(()) };
-        let by = self.present.as_deref().unwrap_or(UNNAMED);
         match self.read()?.pending(call) {
             Some(open) => self.settle(&open.card, state, by, (self.clock)()).await.map(drop),
             None => Ok(()),
         }
     }
 
-    /// Keeps what was answered in place, and whose yes the calls have that run next.
+    /// Keeps what was answered in place, and whose yes the calls have that run next. What was answered before, otherwise, is
+    /// what counts: nothing of these answers does then.
     async fn take(&self, answers: &[Answer]) -> Result<(), ApprovalError> {
+        let present = self.present.as_deref();
         for answer in answers {
-            self.answered(&answer.call, &answer.decision).await?;
+            let Some(state) = in_place(&answer.decision, present) else { continue };
+            // A program refuses where no person was asked, whoever sits there.
+            let is_program = matches!(answer.decision, Decision::Refuse { .. });
+            let by = if is_program { NOBODY } else { present.unwrap_or(UNNAMED) };
+            self.answered(&answer.call, state, by).await?;
         }
         let read = self.read()?;
-        for answer in answers {
-            if let Some(CardState::Approved { by: Some(by), .. }) =
-                read.newest(&answer.call).map(|question| &question.card.state)
-            {
-                self.carried().insert(answer.call.clone(), by.clone());
+        let questions = answers.iter().filter_map(|answer| Some((answer, read.newest(&answer.call)?)));
+        let mut carried = Vec::new();
+        for (answer, question) in questions {
+            let Some(state) = in_place(&answer.decision, present) else { continue };
+            if !comes_to_the_same(&question.card.state, &state) {
+                return Err(ApprovalError::Answered { tool: question.card.tool.clone() });
+            }
+            if let CardState::Approved { by: Some(by), .. } = &question.card.state {
+                carried.push((answer.call.clone(), by.clone()));
             }
         }
+        let mut known = self.carried();
+        known.retain(|call, _| answers.iter().all(|answer| answer.call != *call));
+        known.extend(carried);
         Ok(())
     }
 
@@ -346,7 +357,14 @@ impl Register {
         let problem = |problem: String| ApprovalError::Side { problem };
         let mut read = Read::default();
         for change in self.side.all(SIDE).map_err(problem)? {
-            read.apply(serde_json::from_value(change).map_err(|error| problem(error.to_string()))?);
+            match serde_json::from_value(change) {
+                Ok(change) => read.apply(change),
+                Err(error) => {
+                    let session = &self.session;
+                    tracing::warn!(session, %error, "something about questions cannot be read: no yes before it counts");
+                    read.lost();
+                }
+            }
         }
         let read = Arc::new(read);
         *self.cache() = Some(Arc::clone(&read));
@@ -427,7 +445,10 @@ impl Hooks for Register {
 
     async fn record(&self, record: Record<'_>) -> Result<(), String> {
         let kept = match record {
-            Record::Asked(asks) => self.asks(asks).await,
+            Record::Asked(asks) => {
+                self.carried().retain(|call, _| asks.iter().all(|ask| ask.call.id != *call));
+                self.asks(asks).await
+            }
             // A call whose question was never answered has its result all the same: something else was said.
             Record::Message(Message::ToolResult(result)) => {
                 self.carried().remove(&result.call);
@@ -435,24 +456,46 @@ impl Hooks for Register {
             }
             // Before any of it counts: a decision that cannot be recorded has no effect.
             Record::Answered(answers) => self.take(answers).await,
-            Record::Message(_) | Record::TurnOpen => Ok(()),
+            // Calls of another answer are others, also when they have the same ids.
+            Record::Message(_) => {
+                self.carried().clear();
+                Ok(())
+            }
+            Record::TurnOpen => Ok(()),
         };
         kept.map_err(|error| error.to_string())
     }
 }
 
 /// What an answer in place makes of a question.
-fn in_place(decision: &Decision, by: Option<String>) -> Option<CardState> {
+fn in_place(decision: &Decision, by: Option<&str>) -> Option<CardState> {
+    let by = || by.map(str::to_owned);
     match decision {
         Decision::Allow | Decision::AllowAndRemember { .. } => {
-            Some(CardState::Approved { by, amended: None })
+            Some(CardState::Approved { by: by(), amended: None })
         }
-        Decision::AllowWith { arguments } => {
-            Some(CardState::Approved { by, amended: arguments.as_object().cloned() })
+        Decision::AllowWith { arguments: Value::Object(args) } => {
+            Some(CardState::Approved { by: by(), amended: Some(args.clone()) })
         }
-        Decision::Deny { reason } => Some(CardState::Rejected { by, reason: reason.clone() }),
+        // It is not run like that either.
+        Decision::AllowWith { .. } => {
+            let reason = "the arguments were changed to something that is no object".to_owned();
+            Some(CardState::Rejected { by: by(), reason })
+        }
+        Decision::Deny { reason } => Some(CardState::Rejected { by: by(), reason: reason.clone() }),
         Decision::Refuse { reason } => Some(CardState::Rejected { by: None, reason: reason.clone() }),
         Decision::Later => None,
+    }
+}
+
+/// Whether two answers to a question mean the same for the call: it runs with the same arguments, or it does not run.
+fn comes_to_the_same(one: &CardState, other: &CardState) -> bool {
+    match (one, other) {
+        (CardState::Approved { amended: one, .. }, CardState::Approved { amended: other, .. }) => {
+            one == other
+        }
+        (CardState::Approved { .. }, _) | (_, CardState::Approved { .. }) => false,
+        _ => true,
     }
 }
 
@@ -465,7 +508,9 @@ impl Listener for Register {
 
     async fn event(&self, event: Event) {
         let EventKind::ApprovalGiven { call, decision } = event.kind else { return };
-        if let Err(error) = self.answered(&call, &decision).await {
+        // Nobody said it of this call.
+        let Some(state) = in_place(&decision, None) else { return };
+        if let Err(error) = self.answered(&call, state, NOBODY).await {
             tracing::error!(%error, "an answer is not shown with its question");
         }
     }

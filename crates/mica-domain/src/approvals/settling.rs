@@ -51,21 +51,36 @@ impl Register {
     }
 
     /// Takes what is on record about questions and is not known here: whoever decided may have died before they could say
-    /// so.
+    /// so. What cannot be read decides nothing: it stays where it is, people are asked anew, and what to tell them of it is
+    /// answered.
     ///
     /// # Errors
     /// [`ApprovalError`]
-    pub(crate) async fn catch_up(&self, asks: &[Ask]) -> Result<(), ApprovalError> {
+    pub(crate) async fn catch_up(&self, asks: &[Ask]) -> Result<Vec<String>, ApprovalError> {
         let _turn = self.turn.lock().await;
-        let read = self.read()?;
-        for question in asks.iter().filter_map(|ask| read.pending(&ask.call.id)) {
+        let mut notices = Vec::new();
+        for ask in asks {
+            let read = self.read()?;
+            let Some(question) = read.pending(&ask.call.id) else { continue };
             let id = self.place(&question.card);
             let Some(kept) = self.records.get(KIND, &id).await? else { continue };
-            let (state, seen) = self::read(&kept).ok_or_else(|| unreadable(&id))?;
-            let card = question.card.id.clone();
-            self.keep(Change::Settled { card, state, seen: Some(seen) }).await?;
+            match self::read(&kept) {
+                Some((state, seen)) => {
+                    let card = question.card.id.clone();
+                    self.keep(Change::Settled { card, state, seen: Some(seen) }).await?;
+                }
+                None => {
+                    let (tool, digest) = (&question.card.tool, &question.card.digest);
+                    tracing::warn!(record = %id, tool, "what was decided cannot be read, and is asked anew");
+                    self.again(question, ask, question.card.expires).await?;
+                    notices.push(format!(
+                        "what was decided about {digest:?} ({tool}) cannot be read, so it counts as not approved and is asked again; the \
+                         record {KIND} {id} is left as it is"
+                    ));
+                }
+            }
         }
-        Ok(())
+        Ok(notices)
     }
 
     /// What was decided, as far as those who decided still may: who lost the right to it has their yes refused, on record.
@@ -109,17 +124,35 @@ impl Register {
         self.unmake(question, CardState::Superseded, Deed::Outdated { changed }).await
     }
 
+    /// Takes back what somebody said yes to in a run that was abandoned: none of its calls ran.
+    ///
+    /// # Errors
+    /// [`ApprovalError`]
+    pub(crate) async fn abandoned(&self, asks: &[Ask]) -> Result<(), ApprovalError> {
+        let _turn = self.turn.lock().await;
+        let read = self.read()?;
+        for question in asks.iter().filter_map(|ask| read.about(ask)) {
+            if matches!(question.card.state, CardState::Approved { .. }) {
+                self.unmake(question, CardState::Superseded, Deed::Abandoned).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes a decision back that was not carried out: on record first.
     async fn unmake(&self, question: &Question, state: CardState, deed: Deed) -> Result<(), ApprovalError> {
         let id = self.place(&question.card);
         if let Some(Kept { mut doc, version }) = self.records.get(KIND, &id).await? {
             let trace = Trace { at: (self.clock)(), by: NOBODY.to_owned(), deed };
-            doc["state"] = json!(state);
             match doc.get_mut("trail").and_then(|trail| trail.as_array_mut()) {
-                Some(trail) => trail.push(json!(trace)),
-                None => return Err(unreadable(&id).into()),
+                Some(trail) => {
+                    trail.push(json!(trace));
+                    doc["state"] = json!(state);
+                    self.records.put(KIND, &id, &doc, Some(version)).await?;
+                }
+                // It says nothing that could count, and a no must not fail for it.
+                None => tracing::warn!(record = %id, "what was decided cannot be read, and is left as it is"),
             }
-            self.records.put(KIND, &id, &doc, Some(version)).await?;
         }
         self.keep(Change::Settled { card: question.card.id.clone(), state, seen: None }).await
     }

@@ -58,6 +58,8 @@ pub enum Deed {
         /// What.
         changed: Vec<String>,
     },
+    /// A yes was not carried out: something else was said before it could be.
+    Abandoned,
     /// A yes was not carried out: whoever gave it may not give it any more.
     Revoked {
         /// Why.

@@ -1,10 +1,11 @@
-//! Keeps what people are asked, with what the run took until then, before they are asked: a question survives a crash.
+//! Keeps what people are asked, with what the run took until then, before they are asked: a question survives a crash. It is
+//! over when something is said, or when a call of its answer begins: what may have had its effect is not asked about again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use mica_agent::hooks::{Gated, Point, Record};
-use mica_agent::{Ask, Context, Hooks, Tally, Verdict};
+use mica_agent::{Ask, Context, Event, EventKind, Hooks, Listener, Tally, Verdict};
 use mica_ai::message::ToolCall;
 
 use crate::keeping::{Keeper, Waiting};
@@ -36,7 +37,20 @@ impl Asked {
         lock(&self.waiting).clone()
     }
 
-    /// Keeps it, unless it is kept already.
+    /// Keeps what people are asked in a round. What they were asked before about calls of the same answer stays beside it:
+    /// what they said to that counts when the run goes on, also in another process.
+    async fn adds(&self, asks: &[Ask]) -> Result<(), String> {
+        let mut all = self.waiting().map(|waiting| waiting.asks).unwrap_or_default();
+        for ask in asks {
+            match all.iter_mut().find(|before| before.call.id == ask.call.id) {
+                Some(before) => before.clone_from(ask),
+                None => all.push(ask.clone()),
+            }
+        }
+        self.asks(&all).await
+    }
+
+    /// Keeps all that people are asked, unless it is kept already.
     pub(super) async fn asks(&self, asks: &[Ask]) -> Result<(), String> {
         let tally = lock(&self.tally).clone();
         let now = Waiting { asks: asks.to_vec(), tally };
@@ -83,7 +97,7 @@ impl Hooks for Asked {
 
     async fn record(&self, record: Record<'_>) -> Result<(), String> {
         match record {
-            Record::Asked(asks) => self.asks(asks).await,
+            Record::Asked(asks) => self.adds(asks).await,
             // Whatever is said after a question ends it.
             Record::Message(_) => {
                 *lock(&self.waiting) = None;
@@ -92,6 +106,18 @@ impl Hooks for Asked {
             }
             Record::TurnOpen | Record::Answered(_) => Ok(()),
         }
+    }
+}
+
+/// The same as what is kept of it says, also when nothing can be recorded behind the call.
+#[async_trait]
+impl Listener for Asked {
+    fn hears(&self, kind: &EventKind) -> bool {
+        matches!(kind, EventKind::CallStart { .. })
+    }
+
+    async fn event(&self, _: Event) {
+        *lock(&self.waiting) = None;
     }
 }
 

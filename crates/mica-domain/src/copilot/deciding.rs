@@ -3,9 +3,12 @@
 //! Promises: a yes is carried out when what it rests on stands as it was shown, by somebody who may still give it, in the
 //! name of whoever gave it. What cannot be recorded is not carried out.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use mica_agent::{Ask, look_again};
+use mica_ai::id::carried;
+use tokio::sync::OwnedMutexGuard;
 
 use super::{Copilot, CopilotError, Inner};
 use crate::approvals::{About, ApprovalError, CardState, Choice, Decided, Person, Register};
@@ -48,13 +51,18 @@ impl Copilot {
         said: impl IntoIterator<Item = (Q, Choice)>,
         person: &Person,
     ) -> Result<Answered, CopilotError> {
+        let said: Vec<(About, Choice)> =
+            said.into_iter().map(|(about, choice)| (about.into(), choice)).collect();
+        let (copilot, person) = (self.clone(), person.clone());
+        apart(async move { copilot.decides(said, &person).await }).await
+    }
+
+    async fn decides(&self, said: Vec<(About, Choice)>, person: &Person) -> Result<Answered, CopilotError> {
         let before = self.waiting();
         if before.is_empty() {
             return Err(CopilotError::NothingWaits);
         }
-        let said: Vec<(About, Choice)> =
-            said.into_iter().map(|(about, choice)| (about.into(), choice)).collect();
-        let asks = Box::pin(self.questions()).await?;
+        let asks = self.questions().await?;
         for (about, choice) in &said {
             if matches!(choice, Choice::Approve { .. }) {
                 self.stands(about, &before, &asks)?;
@@ -83,29 +91,63 @@ impl Copilot {
     /// # Errors
     /// [`CopilotError`].
     pub async fn expire(&self) -> Result<Answered, CopilotError> {
+        let copilot = self.clone();
+        apart(async move { copilot.expires().await }).await
+    }
+
+    async fn expires(&self) -> Result<Answered, CopilotError> {
         let asks = self.waiting();
         if asks.is_empty() {
             return Ok(Answered { decided: Decided::default(), turned: None });
         }
+        // What it has to tell is for whoever opens a session; here the question is simply asked.
         self.inner.register.catch_up(&asks).await?;
         self.taken(self.inner.register.expire(&asks).await?).await
     }
 
+    /// Has the run go on when nothing is open any more.
     async fn taken(&self, decided: Decided) -> Result<Answered, CopilotError> {
-        let decided = Box::pin(self.inner.register.honoured(decided)).await?;
+        if decided.decisions.is_none() {
+            return Ok(Answered { decided, turned: None });
+        }
+        // The run that goes on looks at what was decided, also when it is about to wait.
+        let Some(turn) = self.inner.turn().await else { return Ok(Answered { decided, turned: None }) };
+        // Of two who answer at once, one has the run go on with what both said. Then nothing waits any more, or something
+        // else does.
+        let Some(now) = self.inner.standing().await? else { return Ok(Answered { decided, turned: None }) };
+        let decided = Decided { late: decided.late, ..now };
         let Some(decisions) = decided.decisions.clone() else {
             return Ok(Answered { decided, turned: None });
         };
-        match self.answer(decisions).await {
-            Ok(turned) => Ok(Answered { decided, turned: Some(turned) }),
-            // Of two who answer at once, one has the run go on with what both said.
-            Err(CopilotError::Busy | CopilotError::NothingWaits) => Ok(Answered { decided, turned: None }),
-            Err(error) => Err(error),
-        }
+        let turned = self.detached(turn, |inner| async move { inner.answer(decisions, None).await }).await?;
+        Ok(Answered { decided, turned: Some(turned) })
     }
 }
 
+/// Runs in a task of its own: an answer that is on record is carried out, also when whoever gave it goes away meanwhile.
+async fn apart<F>(answering: F) -> Result<Answered, CopilotError>
+where
+    F: Future<Output = Result<Answered, CopilotError>> + Send + 'static,
+{
+    let task = tokio::spawn(carried(answering));
+    task.await.unwrap_or_else(|error| Err(CopilotError::Broke { problem: error.to_string() }))
+}
+
 impl Inner {
+    /// The turn, once nobody has it who has no run go on: who looks at questions, or says what cannot be said. `None` when a
+    /// run goes on: it may itself wait for whoever wants the turn, so it is not waited for.
+    async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
+        let mut going = self.going.subscribe();
+        let runs = async move {
+            let _ = going.wait_for(|going| *going).await;
+        };
+        tokio::select! {
+            biased;
+            () = runs => None,
+            turn = Arc::clone(&self.running).lock_owned() => Some(turn),
+        }
+    }
+
     /// Looks again at what is asked, and keeps what is to be seen. Only while no run goes on.
     pub(super) async fn look_again(&self) -> Result<Vec<Ask>, CopilotError> {
         let Some(waiting) = self.asked.waiting() else { return Ok(Vec::new()) };

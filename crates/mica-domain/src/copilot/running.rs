@@ -7,8 +7,10 @@ use mica_agent::{Decisions, Outcome, RunError};
 use mica_ai::id::{MessageId, carried};
 use mica_ai::{Content, Message, User};
 use serde_json::json;
+use tokio::sync::watch;
 
 use super::{CopilotError, Inner};
+use crate::approvals::Decided;
 use crate::lifecycle::Ending;
 use crate::runners::{Origin, Said, Turned};
 use crate::side::Side;
@@ -46,17 +48,26 @@ impl Inner {
             self.places(&said);
         }
         self.closing.begins();
+        let last = self.last_said().await;
         let agent = self.agent.clone();
         let turned = self.ran(async move { agent.prompt(user).await }).await?;
-        if let (Some(waiting), Outcome::Failed { error: RunError::Record { .. } }) =
-            (&waiting, &turned.outcome)
-            && self.agent.with(|cx| !cx.open_calls().is_empty()).await.unwrap_or(false)
-        {
-            // Not a word of it is on record, so it was not said, and people are still asked.
-            self.asked.put_back(waiting);
-            self.register.asked_still(&waiting.asks).await?;
+        if let Some(waiting) = &waiting {
+            if self.last_said().await == last
+                && matches!(turned.outcome, Outcome::Failed { error: RunError::Record { .. } })
+            {
+                // Not a word of it is on record, so it was not said, and people are still asked.
+                self.asked.put_back(waiting);
+                self.register.asked_still(&waiting.asks).await?;
+            } else if let Err(error) = self.register.abandoned(&waiting.asks).await {
+                tracing::error!(%error, "a yes that is not carried out is shown as one");
+            }
         }
-        Ok(turned)
+        Ok(self.goes_on(turned).await)
+    }
+
+    /// The last message that is on record.
+    async fn last_said(&self) -> Option<MessageId> {
+        self.agent.with(|cx| cx.messages.last().map(|message| message.id().clone())).await.ok().flatten()
     }
 
     /// Goes where a message was said.
@@ -127,8 +138,52 @@ impl Inner {
         let turned = self.ran(async move { agent.resume(answers).await }).await?;
         match turned.outcome {
             Outcome::Failed { error: RunError::Resume { message } } => Err(CopilotError::Misfit { message }),
-            _ => Ok(turned),
+            _ => Ok(self.goes_on(turned).await),
         }
+    }
+
+    /// Goes on with what was decided while a run was on its way to wait: whoever decided then left it to that run. Called
+    /// when no run goes on any more, and before the turn is given away.
+    async fn goes_on(&self, mut turned: Turned) -> Turned {
+        let mut tried = None;
+        while matches!(turned.outcome, Outcome::Suspended { .. }) {
+            let decisions = match self.standing().await {
+                Ok(Some(Decided { decisions: Some(decisions), .. }))
+                    if Some(&decisions) != tried.as_ref() =>
+                {
+                    decisions
+                }
+                Ok(_) => break,
+                Err(error) => {
+                    // People are still asked, and it is tried again when somebody answers or looks.
+                    tracing::warn!(%error, "what was decided could not be carried out yet");
+                    break;
+                }
+            };
+            tried = Some(decisions.clone());
+            let agent = self.agent.clone();
+            match self.ran(async move { agent.resume(decisions).await }).await {
+                Ok(Turned {
+                    outcome: Outcome::Failed { error: error @ RunError::Resume { .. } }, ..
+                }) => {
+                    tracing::warn!(%error, "what was decided could not be carried out yet");
+                    break;
+                }
+                Ok(next) => turned = next,
+                Err(error) => {
+                    tracing::error!(%error, "what was decided could not be carried out");
+                    break;
+                }
+            }
+        }
+        turned
+    }
+
+    /// What was decided about what people are asked, by those who may still decide it. `None` when nothing is asked.
+    pub(super) async fn standing(&self) -> Result<Option<Decided>, CopilotError> {
+        let Some(waiting) = self.asked.waiting() else { return Ok(None) };
+        let standing = self.register.standing(&waiting.asks)?;
+        Ok(Some(Box::pin(self.register.honoured(standing)).await?))
     }
 
     /// Waits for a run in a task of its own: one that breaks is closed like any other.
@@ -136,6 +191,7 @@ impl Inner {
         &self,
         run: impl Future<Output = Result<Outcome, mica_agent::Busy>> + Send + 'static,
     ) -> Result<Turned, CopilotError> {
+        let _going = Going::on(&self.going);
         let outcome = match tokio::spawn(carried(run)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => {
@@ -180,6 +236,22 @@ impl Inner {
             return Ok(keeper.session().branch()?.messages().cloned().collect());
         }
         self.agent.with(|cx| cx.messages.clone()).await.map_err(|_| CopilotError::Busy)
+    }
+}
+
+/// Says that a run goes on, for as long as it does.
+struct Going<'a>(&'a watch::Sender<bool>);
+
+impl<'a> Going<'a> {
+    fn on(going: &'a watch::Sender<bool>) -> Self {
+        going.send_replace(true);
+        Self(going)
+    }
+}
+
+impl Drop for Going<'_> {
+    fn drop(&mut self) {
+        self.0.send_replace(false);
     }
 }
 

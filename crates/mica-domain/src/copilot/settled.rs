@@ -42,8 +42,11 @@ impl Settle {
     pub(super) fn open(domain: Arc<DomainHooks>, side: Arc<dyn Side>) -> Result<Self, String> {
         let mut known = BTreeMap::new();
         for change in side.all(KIND)? {
-            let one: Settled = serde_json::from_value(change).map_err(|error| error.to_string())?;
-            known.insert((one.call, one.given.as_str().to_owned()), one.args);
+            match serde_json::from_value::<Settled>(change) {
+                Ok(one) => drop(known.insert((one.call, one.given.as_str().to_owned()), one.args)),
+                // The call is settled anew, and a yes that was given to something else does not count for that.
+                Err(error) => tracing::warn!(%error, "what a call was settled to cannot be read"),
+            }
         }
         Ok(Self { domain, side, known: Mutex::new(known) })
     }

@@ -23,7 +23,13 @@ struct Switched {
 /// Has a session that is opened again go on with the model that it was switched to. Says so to people when that is not there.
 pub(super) fn restore(setup: &mut Setup, side: &dyn Side, notices: &mut Vec<String>) -> Result<(), String> {
     let Some(last) = side.all(KIND)?.pop() else { return Ok(()) };
-    let Switched { model, dialect } = serde_json::from_value(last).map_err(|error| error.to_string())?;
+    let Ok(Switched { model, dialect }) = serde_json::from_value(last) else {
+        notices.push(format!(
+            "which model this session went on with cannot be read; it goes on with {}",
+            setup.model.id
+        ));
+        return Ok(());
+    };
     if (setup.model.id.as_str(), setup.model.dialect) == (model.as_str(), dialect) {
         return Ok(());
     }

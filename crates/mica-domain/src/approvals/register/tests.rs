@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use mica_agent::{Agent, Approval, Effect, Outcome, Tool, ToolCx, ToolError, ToolOutput};
+use mica_agent::{Agent, Approval, Effect, Outcome, Proposal, Scope, Tool, ToolCx, ToolError, ToolOutput};
 use mica_ai::{Content, Dialect, Model};
 use mica_testkit::{Scenario, ScriptedModel, Turn};
 
@@ -314,6 +314,175 @@ async fn what_is_answered_in_place_is_kept_too() {
     );
     let trail = trail(&*records).await.unwrap();
     assert_eq!((trail.len(), trail[0].trace.by.as_str()), (2, "somebody who gave no name"));
+}
+
+/// A stage with somebody in place.
+fn in_place(
+    scenario: Scenario,
+    present: Option<&str>,
+    make: impl FnOnce(&Arc<Register>) -> Arc<dyn Hooks>,
+) -> Stage {
+    let side: Arc<dyn Side> = Arc::new(Loose::default());
+    let records: Arc<dyn Records> = Arc::new(InMemory::default());
+    let clock = Arc::default();
+    let register = Arc::into_inner(register(&side, &records, &clock, Terms::default())).unwrap();
+    let register = Arc::new(register.answered_by(present.map(str::to_owned)));
+    let model = Arc::new(Model::assumed("scripted", Dialect::Responses));
+    let mut context = Context::new(Arc::new(ScriptedModel::new(scenario)), model);
+    context.tools = [reply()].into_iter().collect();
+    let agent = Agent::new(context, vec![make(&register), Arc::clone(&register) as Arc<dyn Hooks>]);
+    agent.listen(Arc::clone(&register) as Arc<dyn Listener>);
+    Stage { agent, register, side, records, clock }
+}
+
+/// Answers in place, after somebody elsewhere said something already.
+struct TooLate {
+    register: Arc<Register>,
+    first: Choice,
+    then: Decision,
+}
+
+#[async_trait]
+impl Hooks for TooLate {
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        let said: Vec<_> = asks.iter().map(|ask| (ask.call.id.clone(), self.first.clone())).collect();
+        self.register.decide(asks, said, &ann()).await.unwrap();
+        Some(asks.iter().map(|_| self.then.clone()).collect())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_answers_in_place_does_not_overrule_who_answered_before() {
+    let no = || Choice::Reject { reason: "no".to_owned() };
+    let amended = json!({ "to": "bob", "body": "bye" });
+    let deny = || Decision::Deny { reason: "not now".to_owned() };
+    let refuse = || Decision::Refuse { reason: "nobody is there".to_owned() };
+    let sent = r#"sent {"to":"bob","body":"hello"}"#;
+    let check = async |first: Choice, then: Decision, expect: Option<&str>| {
+        let scenario = Scenario::new()
+            .turn(Turn::new().call("reply", json!({ "to": "bob", "body": "hello" })))
+            .turn(Turn::new().text("Done."));
+        let case = format!("{first:?} {then:?}");
+        let stage = in_place(scenario, Some("omar"), |register| {
+            Arc::new(TooLate { register: Arc::clone(register), first, then })
+        });
+        let outcome = stage.agent.prompt("Reply.").await.unwrap();
+        match expect {
+            Some(expect) => assert_eq!(stage.results().await, [expect], "{case}"),
+            None => {
+                // Nothing is done, and what was said first is what the run goes on with.
+                let asks = suspended(outcome);
+                assert_eq!(stage.results().await, Vec::<String>::new(), "{case}");
+                let decisions = stage.register.standing(&asks).unwrap().decisions.unwrap();
+                stage.agent.resume(decisions).await.unwrap();
+            }
+        }
+        let trail = trail(&*stage.records).await.unwrap();
+        assert_eq!(trail.len(), 1, "{case}");
+        assert_eq!(trail[0].trace.by, "ann", "{case}");
+        stage.results().await
+    };
+    assert_eq!(check(no(), Decision::Allow, None).await, ["The person declined: no"]);
+    assert_eq!(check(approve(), deny(), None).await, [sent]);
+    assert_eq!(check(approve(), refuse(), None).await, [sent]);
+    let other = Decision::AllowWith { arguments: amended.clone() };
+    assert_eq!(check(approve(), other, None).await, [sent]);
+    assert_eq!(
+        check(edit(&json!({ "body": "bye" })), Decision::Allow, None).await,
+        [r#"sent {"to":"bob","body":"bye"}"#]
+    );
+    // What comes to the same is no other answer.
+    check(approve(), Decision::Allow, Some(sent)).await;
+    check(no(), deny(), Some("The person declined: not now")).await;
+    check(no(), refuse(), Some("Refused without asking a person: nobody is there")).await;
+}
+
+/// Asks about everything until it may remember that it may; then nobody is asked any more. Answers in place, one by one.
+#[derive(Default)]
+struct Rule {
+    known: std::sync::atomic::AtomicBool,
+    refuses: bool,
+}
+
+#[async_trait]
+impl Hooks for Rule {
+    async fn gate(&self, _: &mut Gated<'_>, _: &Context) -> Verdict {
+        if self.known.load(Ordering::SeqCst) {
+            return Verdict::Allow;
+        }
+        let proposals = vec![Proposal::new(Scope::Session, "all", "every reply")];
+        Verdict::Ask { reason: "it leaves the house".to_owned(), rule: None, proposals }
+    }
+
+    async fn remember(&self, _: &Ask, _: &Proposal) -> Result<(), String> {
+        self.known.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    async fn approve(&self, asks: &[Ask]) -> Option<Vec<Decision>> {
+        if self.refuses {
+            return Some(
+                asks.iter().map(|_| Decision::Refuse { reason: "nobody is there".to_owned() }).collect(),
+            );
+        }
+        let remember = Proposal::new(Scope::Session, "all", "every reply");
+        Some(vec![Decision::AllowAndRemember { remember }, Decision::Later])
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_trail_names_nobody_for_what_no_person_said() {
+    let check = async |refuses: bool, expect: [(&str, CardState); 2]| {
+        let stage = in_place(two(), Some("omar"), |_| Arc::new(Rule { refuses, ..Rule::default() }));
+        stage.agent.prompt("Reply to both.").await.unwrap();
+        let (by, states): (Vec<_>, Vec<_>) = expect.into_iter().unzip();
+        assert_eq!(stage.states(), states);
+        let trail = trail(&*stage.records).await.unwrap();
+        assert_eq!(trail.iter().map(|entry| entry.trace.by.as_str()).collect::<Vec<_>>(), by);
+    };
+    let refused = || CardState::Rejected { by: None, reason: "nobody is there".to_owned() };
+    check(true, [("nobody", refused()), ("nobody", refused())]).await;
+    let covered = CardState::Approved { by: None, amended: None };
+    check(false, [("omar", approved("omar")), ("nobody", covered)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_runs_on_the_yes_that_it_has_and_on_no_other() {
+    let stage = Stage::new(two(), Terms::default());
+    let asks = stage.asks("Reply to both.").await;
+    let register = &stage.register;
+    let call = asks[0].call.id.clone();
+    let said = asks.iter().map(|ask| (ask.call.id.clone(), approve()));
+    let decisions = register.decide(&asks, said, &ann()).await.unwrap().decisions.unwrap();
+    register.record(Record::Answered(&decisions.0)).await.unwrap();
+    assert_eq!(register.approver(&call).as_deref(), Some("ann"));
+    // What it rests on changed before it ran, and somebody without a name answered in place.
+    let anew = Ask { changed: vec!["bob: here → away".to_owned()], ..asks[0].clone() };
+    register.record(Record::Asked(std::slice::from_ref(&anew))).await.unwrap();
+    assert_eq!(register.approver(&call), None);
+    register.record(Record::Answered(&[Answer::to(&anew, Decision::Allow)])).await.unwrap();
+    assert_eq!(register.approver(&call), None);
+    assert_eq!(register.approver(&asks[1].call.id).as_deref(), Some("ann"));
+    // The calls of the next answer may have the same ids.
+    let next: Message = mica_ai::User::text("And now?").into();
+    register.record(Record::Message(&next)).await.unwrap();
+    assert_eq!(register.approver(&asks[1].call.id), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_yes_counts_behind_which_something_cannot_be_read() {
+    let stage = Stage::new(two(), Terms::default());
+    let asks = stage.asks("Reply to both.").await;
+    let no = Choice::Reject { reason: "no".to_owned() };
+    let said = [(asks[0].call.id.clone(), approve()), (asks[1].call.id.clone(), no)];
+    stage.register.decide(&asks, said, &ann()).await.unwrap();
+    stage.side.append(SIDE, json!({ "unheard_of": 1 })).await.unwrap();
+    stage.register.reload();
+    let rejected = CardState::Rejected { by: Some("ann".to_owned()), reason: "no".to_owned() };
+    assert_eq!(stage.states(), [CardState::Superseded, rejected.clone()]);
+    stage.register.asked_still(&asks).await.unwrap();
+    assert_eq!(stage.register.standing(&asks).unwrap().open, [asks[0].call.id.clone()]);
+    assert_eq!(stage.states(), [CardState::Superseded, rejected, CardState::Pending]);
 }
 
 #[tokio::test(start_paused = true)]
