@@ -1,14 +1,16 @@
 //! What happens at the desk, told to the triggers that come along as data (`triggers.toml`), and what came of it.
 //!
 //! Promises: what happened is told under its own name, so that it triggers once however often it is told; what an agent
-//! proposes about a thread is stale once somebody else wrote there.
+//! proposes about a thread is stale once somebody else wrote there. The sweep says nothing again that somebody put off, said
+//! no to, or has not decided about yet, unless something changed.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
-use mica_domain::capture::{Base, Bundle, Subject};
+use mica_domain::approvals::Deed;
+use mica_domain::capture::{Base, Bundle, Outdated, State, Subject};
 use mica_domain::triggers::{
     Agents, Dispatcher, DispatcherLimits, EventKinds, FieldKind, Fire, FireState, Happened, Known,
     TriggerSet, What, Words,
@@ -16,6 +18,7 @@ use mica_domain::triggers::{
 use mica_domain::{Domain as _, Rights};
 use serde_json::json;
 
+use super::stopping::{STOPPED, Waiting};
 use super::{Office, OfficeError};
 use crate::desk::Desk;
 use crate::error::DeskError;
@@ -26,6 +29,8 @@ use crate::store::{Store, activity, notes, team, threads};
 pub const QUIET: SignedDuration = SignedDuration::from_hours(72);
 /// Threads of one sweep at most.
 const SWEPT: usize = 5;
+/// The trigger of what the sweep finds.
+const QUIET_THREAD: &str = "quiet-thread";
 /// The trigger whose times the sweep has.
 pub(super) const SWEEP: &str = "nightly-sweep";
 /// A mail came in.
@@ -68,12 +73,14 @@ impl Ran {
         }
     }
 
-    /// What went wrong, or why it did not run.
+    /// What went wrong, why it did not run, or what it waits for.
     pub fn problem(&self) -> Option<&str> {
         match &self.fire.state {
             FireState::Ended { error, .. } => error.as_deref(),
             FireState::Skipped { reason, .. } => Some(reason),
-            _ => None,
+            // It begins when its session is free.
+            FireState::Pending { .. } => self.fire.waits.as_ref().map(|waits| waits.why.as_str()),
+            FireState::Running { .. } => None,
         }
     }
 
@@ -86,9 +93,31 @@ impl Ran {
         }
     }
 
+    /// Whether it runs here: whoever was stopped waits for that, and for nothing else.
+    fn runs_by(&self, name: &str) -> bool {
+        matches!(&self.fire.state, FireState::Running { by, .. } if by == name)
+    }
+
     /// Whether nothing more comes of it.
     pub fn is_over(&self) -> bool {
         matches!(self.fire.state, FireState::Ended { .. } | FireState::Skipped { .. })
+    }
+}
+
+/// Between the time of a sweep and the thread that it found.
+const AT: char = '@';
+
+/// Whether a sweep of a time found what fired.
+fn is_of(fire: &Fire, occurrence: &str) -> bool {
+    fire.occurrence.strip_prefix(occurrence).is_some_and(|rest| rest.starts_with(AT))
+}
+
+/// Whether somebody put the decision about a bundle off until later than now, whatever changed since.
+fn is_put_off(bundle: &Bundle, now: Timestamp) -> bool {
+    match (&bundle.state, bundle.trail.last().map(|trace| &trace.deed)) {
+        (State::Snoozed { until }, _) => *until > now,
+        (State::Stale { because: Outdated::Activity }, Some(Deed::Snoozed { until })) => *until > now,
+        _ => false,
     }
 }
 
@@ -196,7 +225,7 @@ impl Office {
     pub async fn sweep(&self) -> Result<Vec<Ran>, OfficeError> {
         let occurrence = (self.means.now)().to_string();
         let mut all = Vec::new();
-        for thread in self.quiet().await? {
+        for thread in self.quiet(&occurrence).await? {
             all.push(self.found(&occurrence, &thread).await?);
         }
         self.happened(all).await
@@ -215,15 +244,19 @@ impl Office {
 
     /// Puts what a sweep of a time finds on record, for the dispatcher to run. Answers the threads.
     pub(super) async fn sweep_at(&self, occurrence: &str) -> Result<Vec<String>, OfficeError> {
-        let quiet = self.quiet().await?;
-        for thread in &quiet {
-            let happened = self.found(occurrence, thread).await?;
+        for thread in self.quiet(occurrence).await? {
+            let happened = self.found(occurrence, &thread).await?;
             self.dispatcher().happened(&happened).await?;
         }
-        Ok(quiet.into_iter().map(|thread| thread.id).collect())
+        // Also those that were found before, when it is done again.
+        let mut all = self.dispatcher().fires(QUIET_THREAD).await?;
+        all.retain(|fire| is_of(fire, occurrence));
+        Ok(all.into_iter().filter_map(|fire| Some(fire.subject?.id)).collect())
     }
 
-    async fn quiet(&self) -> Result<Vec<threads::Thread>, OfficeError> {
+    /// Threads that wait for too long, the oldest first, and about which there is something new to say: as many as a sweep
+    /// has left to find.
+    async fn quiet(&self, occurrence: &str) -> Result<Vec<threads::Thread>, OfficeError> {
         let search = threads::Search {
             status: Some("open".to_owned()),
             before: Some((self.means.now)() - QUIET),
@@ -233,11 +266,45 @@ impl Office {
         };
         let found =
             self.means.store.read(move |connection| Ok(threads::search(connection, &search)?.0)).await?;
-        Ok(found.into_iter().rev().take(SWEPT).collect())
+        let (bundles, fires) = (self.bundles().list().await?, self.dispatcher().fires(QUIET_THREAD).await?);
+        let most = SWEPT.saturating_sub(fires.iter().filter(|fire| is_of(fire, occurrence)).count());
+        let mut quiet = Vec::new();
+        for thread in found.into_iter().rev() {
+            if quiet.len() < most && !self.is_settled(&thread.id, &bundles, &fires).await? {
+                quiet.push(thread);
+            }
+        }
+        Ok(quiet)
+    }
+
+    /// Whether the sweep has nothing new to say about a thread: an agent looks at it already, somebody put the decision about
+    /// it off, or it was swept before, and since somebody said no or has not decided yet nothing has changed there.
+    async fn is_settled(
+        &self,
+        thread: &str,
+        bundles: &[Bundle],
+        fires: &[Fire],
+    ) -> Result<bool, OfficeError> {
+        let is_it = |subject: Option<&Subject>| subject.is_some_and(|subject| subject.id == thread);
+        let looks = |fire: &Fire| matches!(fire.state, FireState::Pending { .. } | FireState::Running { .. });
+        if fires.iter().any(|fire| is_it(fire.subject.as_ref()) && looks(fire)) {
+            return Ok(true);
+        }
+        let about: Vec<&Bundle> =
+            bundles.iter().filter(|bundle| is_it(bundle.about.subject.as_ref())).collect();
+        let now = (self.means.now)();
+        if about.iter().any(|bundle| is_put_off(bundle, now)) {
+            return Ok(true);
+        }
+        let mark = self.mark(thread).await?;
+        Ok(about.iter().any(|bundle| {
+            let stands = bundle.state == State::Rejected || bundle.is_undecided();
+            stands && bundle.about.kind == QUIET_THREAD && !bundle.about.base.is_outdated_by(&mark)
+        }))
     }
 
     async fn found(&self, occurrence: &str, thread: &threads::Thread) -> Result<Happened, OfficeError> {
-        let id = format!("{occurrence}@{}", thread.id);
+        let id = format!("{occurrence}{AT}{}", thread.id);
         let mut happened = self.about(&id, What::Event { event: THREAD.to_owned() }, &thread.id).await?;
         happened.fields.insert("subject".to_owned(), json!(thread.subject));
         happened.fields.insert("since".to_owned(), json!(thread.last_message.to_string()));
@@ -289,36 +356,37 @@ impl Office {
 
     /// Something about a thread, or about whatever else, and how that stands now.
     async fn about(&self, id: &str, what: What, about: &str) -> Result<Happened, OfficeError> {
-        let named = about.to_owned();
-        let mark =
-            self.means.store.read(move |connection| activity::foreign_mark(connection, &named)).await?;
+        let mark = self.mark(about).await?;
         let kind = about.split_once(':').map_or("record", |(kind, _)| kind);
         let mut happened = Happened::new(id, what);
         happened.fields.insert(kind.to_owned(), json!(about));
         happened.subject = Some(Subject::new(kind, about));
-        happened.base = Base::version(mark.to_string());
+        happened.base = mark;
         Ok(happened)
+    }
+
+    /// How something stands now, as far as others than agents changed it.
+    async fn mark(&self, about: &str) -> Result<Base, OfficeError> {
+        let about = about.to_owned();
+        let mark =
+            self.means.store.read(move |connection| activity::foreign_mark(connection, &about)).await?;
+        Ok(Base::version(mark.to_string()))
     }
 
     /// Tells what happened, and waits for what that triggers.
     async fn happened(&self, all: Vec<Happened>) -> Result<Vec<Ran>, OfficeError> {
-        let dispatcher = self.dispatcher();
+        let (dispatcher, waiting) = (self.dispatcher(), self.awaited.wait());
         let mut fires = Vec::new();
         for happened in &all {
-            fires.extend(dispatcher.happened(happened).await?);
+            let fired = dispatcher.happened(happened).await?;
+            fired.iter().for_each(|fire| waiting.add(fire.id()));
+            fires.extend(fired);
         }
-        loop {
-            let now = (self.means.now)();
-            dispatcher.tick(now).await?;
-            let all = self.runs().await?;
-            let ours = |ran: &&Ran| fires.iter().any(|fire| fire.id() == ran.fire.id());
-            let mut ours: Vec<Ran> = all.iter().filter(ours).cloned().collect();
-            if !ours.iter().any(|ran| ran.goes_on(now)) {
-                ours.sort_by_key(|ran| fires.iter().position(|fire| fire.id() == ran.fire.id()));
-                return Ok(ours);
-            }
-            tokio::time::sleep(LOOK).await;
-        }
+        let place = |ran: &Ran| fires.iter().position(|fire| fire.id() == ran.fire.id());
+        self.attend(&waiting, |ran| place(ran).is_some()).await?;
+        let mut ours: Vec<Ran> = self.runs().await?.into_iter().filter(|ran| place(ran).is_some()).collect();
+        ours.sort_by_key(place);
+        Ok(ours)
     }
 
     /// Fires what is due by the desk's clock, and waits for it, and for what that triggers.
@@ -326,10 +394,28 @@ impl Office {
     /// # Errors
     /// [`OfficeError`].
     pub async fn due(&self) -> Result<(), OfficeError> {
+        self.attend(&self.awaited.wait(), |_| true).await
+    }
+
+    /// Runs what is due, and waits until nothing of what is meant goes on any more. Whoever is stopped meanwhile withdraws
+    /// what has not begun, and waits for what runs here and nothing else.
+    async fn attend(
+        &self,
+        waiting: &Waiting,
+        is_meant: impl Fn(&Ran) -> bool + Send + Sync,
+    ) -> Result<(), OfficeError> {
+        let dispatcher = self.dispatcher();
         loop {
-            self.dispatcher().tick((self.means.now)()).await?;
+            dispatcher.tick_until((self.means.now)(), &waiting.stop).await?;
             let now = (self.means.now)();
-            if !self.runs().await?.iter().any(|ran| ran.goes_on(now)) {
+            let mut goes_on: Vec<Ran> = self.runs().await?;
+            goes_on.retain(|ran| is_meant(ran) && ran.goes_on(now));
+            goes_on.iter().for_each(|ran| waiting.add(ran.fire.id()));
+            if waiting.stop.is_cancelled() {
+                dispatcher.withdraw(&waiting.fires(), STOPPED).await?;
+                goes_on.retain(|ran| ran.runs_by(dispatcher.name()));
+            }
+            if goes_on.is_empty() {
                 return Ok(());
             }
             tokio::time::sleep(LOOK).await;
