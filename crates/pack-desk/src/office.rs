@@ -8,11 +8,13 @@ mod opening;
 mod people;
 mod proposals;
 mod stopping;
+mod sweeping;
 mod triggers;
 mod upkeep;
 mod work;
 
-pub use triggers::{QUIET, Ran};
+pub use sweeping::QUIET;
+pub use triggers::Ran;
 pub use upkeep::Entered;
 pub use work::Work;
 

@@ -12,7 +12,7 @@ use mica_domain::runners::{
 use mica_domain::{Copilot, Records as _, Surroundings};
 use mica_session::SessionError;
 
-use super::triggers::SWEEP;
+use super::sweeping::SWEEP;
 use super::{Office, OfficeError, Opener, SESSION};
 
 #[async_trait]
