@@ -18,8 +18,8 @@ mod settling;
 mod trail;
 mod who;
 
-pub(crate) use acting::acting;
 pub use acting::approver;
+pub(crate) use acting::{acting, approved};
 pub use amend::amend;
 pub use card::{ApprovalCard, CardState};
 pub use digest::digest;

@@ -21,7 +21,7 @@ pub(crate) mod testing;
 mod wrap;
 
 pub use action::{Action, Predicted, Status};
-pub use apply::Applier;
+pub use apply::{Applier, Holders};
 pub use book::Book;
 pub use bundle::{About, Base, Bundle, Lease, Outdated, State, Subject};
 pub use bundles::{Activity, Bundles, KIND};

@@ -13,7 +13,7 @@ use mica_tools::FileUse;
 use serde_json::Value;
 
 use crate::act::Act;
-use crate::capability::{Capability, Input};
+use crate::capability::{Capability, Input, Words};
 use crate::capture::is_captured;
 use crate::domain::Domain;
 use crate::error::DomainError;
@@ -24,6 +24,7 @@ use crate::resolve::{Resolved, act_of, acts_on, arguments, is_on, resolve_deferr
 use crate::rights::Rights;
 use crate::section::{OrgView, TurnView};
 use crate::state::{State, Surroundings};
+use crate::undeclared::undeclared;
 
 /// A domain as hooks of a run, with what it remembers.
 ///
@@ -301,6 +302,16 @@ impl DomainHooks {
         self.withheld(&parts, page.as_deref(), spec)
     }
 
+    /// What a tool of this domain would drop of a call without a word. Those of others do with it what they like.
+    fn dropped(&self, gated: &Gated<'_>) -> Option<String> {
+        let parts = self.parts();
+        let mut own = parts.capabilities.iter().filter(|capability| capability.words == Words::Own);
+        let is_own =
+            own.any(|capability| capability.tools.iter().any(|tool| tool.spec().name == gated.spec.name));
+        let problem = undeclared(gated.spec, &gated.args).filter(|_| is_own)?;
+        Some(format!("{problem} Nothing was done. Call {} again with this put right.", gated.spec.name))
+    }
+
     /// Why what a call would change must be saved first.
     fn unsaved(&self, gated: &Gated<'_>) -> Option<String> {
         let (parts, state) = (self.parts(), self.snapshot());
@@ -360,7 +371,7 @@ impl Hooks for DomainHooks {
     }
 
     async fn gate(&self, gated: &mut Gated<'_>, _: &Context) -> Verdict {
-        if let Some(reason) = self.elsewhere(gated.spec) {
+        if let Some(reason) = self.elsewhere(gated.spec).or_else(|| self.dropped(gated)) {
             return Verdict::Deny { reason, rule: None };
         }
         self.fill(gated);

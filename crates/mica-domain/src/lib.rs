@@ -65,6 +65,7 @@ pub mod state;
 pub mod store;
 pub mod tasks;
 pub mod triggers;
+mod undeclared;
 pub mod upkeep;
 
 pub use act::{Act, Asks, Mint, Minted, Minting};

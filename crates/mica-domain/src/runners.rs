@@ -9,6 +9,7 @@ pub mod extract;
 #[cfg(test)]
 pub(crate) mod fake;
 mod key;
+pub(crate) mod looking;
 mod opening;
 mod sessions;
 pub mod step;

@@ -17,6 +17,6 @@ pub use definition::{
 };
 pub use dispatcher::{Agents, Dispatcher, DispatcherLimits, TriggerError};
 pub use filter::{Condition, EventKinds, FieldKind, Fields};
-pub use fire::{Fire, FireState, LastError, LastFire, TriggerState};
+pub use fire::{Fire, FireState, LastError, LastFire, TriggerState, Waits};
 pub use happened::{Chain, Happened, What, Words};
 pub use schedule::Schedule;

@@ -460,3 +460,27 @@ async fn questions_have_cards_that_survive_the_process() {
     let trail = trail(&*world.records).await.unwrap();
     assert_eq!(trail.iter().map(|entry| entry.trace.by.as_str()).collect::<Vec<_>>(), ["ann", "nobody"]);
 }
+
+/// What a tool does not declare it would drop without a word: the model hears of it, whatever would become of the call, and
+/// nobody is asked about something that is not done.
+#[tokio::test(start_paused = true)]
+async fn what_a_tool_does_not_declare_is_refused_before_anybody_is_asked() {
+    let pause = Autonomy::default();
+    let (capture, auto) = (Autonomy::all(ApprovalMode::Capture), Autonomy::all(ApprovalMode::Auto));
+    for autonomy in [pause, capture, auto] {
+        let mut world = World::new();
+        let scenario = Scenario::new()
+            .turn(
+                Turn::new()
+                    .call("create_task", json!({ "title": "Call back", "titles": "x", "owner": "ann" })),
+            )
+            .turn(Turn::new().text("I see."));
+        let (copilot, model) = world.open(scenario, autonomy).await;
+        let turned = copilot.say(says("Work.")).await.unwrap();
+        assert!(matches!(turned.outcome, Outcome::Completed), "{:?}", turned.outcome);
+        let words = "\"titles\" is no argument of create_task. Did you mean \"title\"? It takes: title. \"owner\" is no argument \
+                     of create_task. It takes: title. Nothing was done. Call create_task again with this put right.";
+        assert_eq!(results(&model.requests()[1]), [words]);
+        assert_eq!((world.support.done(), world.bundles().list().await.unwrap()), (Vec::new(), Vec::new()));
+    }
+}

@@ -6,6 +6,7 @@ use mica_domain::State;
 use mica_domain::lifecycle::{Ending, Lifecycle};
 use serde_json::{Value, json};
 
+use crate::life::Life;
 use crate::station::Station;
 use crate::store::{articles, lives};
 
@@ -43,7 +44,8 @@ impl Lifecycle for Holding {
                 life.beat_with(tx)?;
                 lives::run_of(tx, &run, life.id())?;
             }
-            held.map(|article| articles::hold(tx, &hand, &article, &run)).transpose()
+            let holding = articles::Holding { run: &run, life: life.as_ref().map(Life::id) };
+            held.map(|article| articles::hold(tx, &hand, &article, holding)).transpose()
         });
         begun.await.map_err(|error| error.to_string())?;
         if let Some(life) = &self.station.life {

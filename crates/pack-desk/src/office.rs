@@ -8,11 +8,13 @@ mod opening;
 mod people;
 mod proposals;
 mod stopping;
+mod sweeping;
 mod triggers;
 mod upkeep;
 mod work;
 
-pub use triggers::{QUIET, Ran};
+pub use sweeping::QUIET;
+pub use triggers::Ran;
 pub use upkeep::Entered;
 pub use work::Work;
 
@@ -79,6 +81,8 @@ pub struct Office {
     triggers: TriggerSet,
     /// What it is trusted with that agents answer customers.
     answers: Autonomy,
+    /// What commands wait for.
+    awaited: Arc<stopping::Awaited>,
     /// `None` in what the dispatcher itself opens sessions with: nothing owns itself.
     dispatcher: Option<Dispatcher>,
 }
@@ -151,9 +155,9 @@ impl Office {
     pub fn new(means: Means) -> Result<Self, OfficeError> {
         let triggers = triggers::read(&means.store, include_str!("../triggers.toml"))?;
         let answers = Autonomy::all(ApprovalMode::Capture);
-        let (open, waker) = (Arc::default(), Waker::default());
+        let (open, awaited, waker) = (Arc::default(), Arc::default(), Waker::default());
         let life = Life::new(&means.life, means.store.clone(), Arc::clone(&means.now));
-        let mut office = Self { means, life, open, waker, triggers, answers, dispatcher: None };
+        let mut office = Self { means, life, open, waker, triggers, answers, awaited, dispatcher: None };
         office.dispatcher = Some(office.dispatching());
         Ok(office)
     }

@@ -21,6 +21,11 @@ pub fn approver() -> Option<String> {
     APPROVER.try_with(Clone::clone).ok().flatten()
 }
 
+/// Carries a call out on somebody's yes. Within the task that makes it: what is said around a task is not heard there.
+pub(crate) async fn approved<T>(by: Option<String>, call: impl Future<Output = T>) -> T {
+    APPROVER.scope(by, call).await
+}
+
 /// The tools of a session, which know whose yes their calls have.
 pub(crate) fn acting(tools: &ToolSet, register: &Arc<Register>) -> ToolSet {
     let mut set = ToolSet::default();

@@ -38,6 +38,9 @@ pub struct Action {
     /// The arguments as whoever approved it changed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amended: Option<Args>,
+    /// The call in one line as whoever approved it changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<String>,
     /// What it was done with when nobody knows whether it was: whatever is tried again under its key is tried with these,
     /// and they cannot be changed before it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +62,26 @@ impl Action {
         if self.tried.is_some() { self.arguments() } else { &self.args }
     }
 
+    /// The call in one line, for people: what is done of it when somebody changed it, and what was proposed.
+    pub fn shown(&self) -> String {
+        match &self.changed {
+            None => self.digest.clone(),
+            Some(changed) if *changed == self.digest => format!("{changed} (changed)"),
+            Some(changed) => format!("{changed} (proposed: {})", self.digest),
+        }
+    }
+
+    /// The arguments that somebody changed, each as it was proposed and as it is done. `None`: it is not given.
+    pub fn changes(&self) -> impl Iterator<Item = (&str, Option<&Value>, Option<&Value>)> {
+        let now = self.amended.iter();
+        now.flat_map(|now| {
+            let left_out = self.args.iter().filter(|(name, _)| !now.contains_key(*name));
+            let other = now.iter().filter(|(name, value)| self.args.get(*name) != Some(value));
+            let other = other.map(|(name, value)| (name.as_str(), self.args.get(name), Some(value)));
+            other.chain(left_out.map(|(name, value)| (name.as_str(), Some(value), None)))
+        })
+    }
+
     /// It is being done with these arguments.
     pub(super) fn begin(&mut self, args: Args) {
         self.status = Status::Began;
@@ -73,7 +96,7 @@ impl Action {
         match &status {
             Status::Done { .. } => self.tried = None,
             Status::Failed { .. } | Status::Skipped { .. } if !in_doubt => {
-                (self.tried, self.amended) = (None, None);
+                (self.tried, self.amended, self.changed) = (None, None, None);
             }
             _ => {}
         }
@@ -128,7 +151,7 @@ pub enum Status {
         /// Why.
         reason: String,
     },
-    /// It was not tried, because of something it needs.
+    /// It was not tried, because something that it needs is missing. It may be decided about anew.
     Skipped {
         /// Why.
         reason: String,

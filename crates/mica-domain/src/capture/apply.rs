@@ -5,38 +5,40 @@
 //! where the other side notices (the key of an effect is the same each time) or where it makes no difference; an `unsafe`
 //! effect is never done again, and its outcome stays unknown.
 
+mod doing;
+mod resuming;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
-use mica_agent::{Args, Effect, RunId, Tool, ToolCx, ToolOutput, ToolSet};
-use mica_ai::Content;
+use mica_agent::{Args, Tool, ToolSet};
 use mica_policy::Schema;
-use serde_json::Value;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
 
 use super::action::{Action, Status};
 use super::bundle::{Bundle, Lease, Outdated, State};
-use super::bundles::{Bundles, Read, standing, trace};
+use super::bundles::{Bundles, Read, standing, trace, under_way};
 use super::error::CaptureError;
 use super::order::order;
 use super::pick::{Picked, Rules, decided};
 use super::temp;
-use super::wrap::is_captured;
-use crate::approvals::{Approvers, Deed, Field, Person, form};
+use crate::approvals::{Approvers, Deed, Field, Person, digest, form};
 use crate::autonomy::Judge;
 use crate::records::RecordError;
+use crate::undeclared::undeclared;
 
 /// How long nobody else goes on with a bundle, beyond the time that an action may take: writes take time, too.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Letters that are kept of what an action came to.
-const TEXT: usize = 4000;
-
-/// Bytes that are kept of the details: what they point to is in the product anyway.
-const DETAILS: usize = 32 << 10;
+/// Who applies bundles, where a product knows whether they are still there: then nobody waits for who is gone, and nobody
+/// takes over from who is not.
+#[async_trait]
+pub trait Holders: Send + Sync {
+    /// Whether whoever has this name is still at it. `None`: nobody knows, and the time counts that they took.
+    async fn is_at_it(&self, holder: &str) -> Option<bool>;
+}
 
 /// Applies bundles.
 #[derive(Clone)]
@@ -46,6 +48,7 @@ pub struct Applier {
     judge: Arc<Judge>,
     approvers: Approvers,
     holder: String,
+    holders: Option<Arc<dyn Holders>>,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
@@ -61,7 +64,14 @@ impl Applier {
         clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     ) -> Self {
         let (judge, approvers) = (Arc::default(), Approvers::default());
-        Self { bundles, tools, judge, approvers, holder: holder.into(), clock }
+        Self { bundles, tools, judge, approvers, holder: holder.into(), holders: None, clock }
+    }
+
+    /// Asks who of those that apply is still there, instead of waiting until their time is over.
+    #[must_use]
+    pub fn beside(mut self, holders: Arc<dyn Holders>) -> Self {
+        self.holders = Some(holders);
+        self
     }
 
     /// With what the product says of its tools now: whoever approves needs the rights they need now.
@@ -92,9 +102,7 @@ impl Applier {
         let Read { mut bundle, version } = self.bundles.read(id).await?;
         let now = (self.clock)();
         // Between its last action and its end, somebody else is not done with it either.
-        let is_held =
-            bundle.lease.as_ref().is_some_and(|lease| lease.holder != self.holder && lease.until > now);
-        if bundle.is_under_way() || is_held {
+        if bundle.is_under_way() || self.is_held(&bundle, now).await {
             return Err(under_way(&bundle, now));
         }
         match bundle.state {
@@ -111,8 +119,31 @@ impl Applier {
         let rules = Rules { tools: &self.tools, judge: &self.judge, approvers: &self.approvers };
         let mut deed = decided(&mut bundle, picked, person, &rules)?;
         self.settle(&mut bundle, &mut deed).await?;
+        self.say_changes(&mut bundle);
         bundle.trail.push(trace(person, now, deed));
         self.work(bundle, version).await
+    }
+
+    /// Whether somebody else applies a bundle.
+    async fn is_held(&self, bundle: &Bundle, now: Timestamp) -> bool {
+        let Some(lease) = bundle.lease.as_ref().filter(|lease| lease.holder != self.holder) else {
+            return false;
+        };
+        let is_at_it = match &self.holders {
+            Some(holders) => holders.is_at_it(&lease.holder).await,
+            None => None,
+        };
+        is_at_it.unwrap_or(lease.until > now)
+    }
+
+    /// Says in one line what is done of actions that were changed.
+    fn say_changes(&self, bundle: &mut Bundle) {
+        for action in bundle.actions.iter_mut().filter(|action| action.status == Status::Picked) {
+            let label = self.tools.find(&action.tool).map(|tool| tool.spec().label.clone());
+            action.changed = action.amended.as_ref().map(|amended| {
+                digest(self.judge.act(&action.tool), label.as_deref().unwrap_or(&action.tool), amended)
+            });
+        }
     }
 
     /// What a person changed is meant from here and now: `tomorrow` becomes a date, `me` a name.
@@ -131,67 +162,6 @@ impl Applier {
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(CaptureError::Picks { problems }) }
-    }
-
-    /// Goes on with a bundle whose actions were picked, and that a process left in the middle. One that is not in the middle
-    /// stays as it is.
-    ///
-    /// # Errors
-    /// [`CaptureError`], [`CaptureError::UnderWay`] among them.
-    pub async fn resume(&self, id: &str) -> Result<Bundle, CaptureError> {
-        self.gone_on(id, None).await
-    }
-
-    /// The same as whoever approved it, with the rights that they have now: what they may not do any more is not done.
-    ///
-    /// # Errors
-    /// As [`resume`](Applier::resume).
-    pub async fn resume_as(&self, id: &str, person: &Person) -> Result<Bundle, CaptureError> {
-        self.gone_on(id, Some(person)).await
-    }
-
-    async fn gone_on(&self, id: &str, person: Option<&Person>) -> Result<Bundle, CaptureError> {
-        let Read { mut bundle, version } = self.bundles.read(id).await?;
-        let now = (self.clock)();
-        let Some(lease) = &bundle.lease else { return Ok(bundle) };
-        if lease.holder != self.holder && lease.until > now {
-            return Err(under_way(&bundle, now));
-        }
-        let tools = &self.tools;
-        for action in bundle.actions.iter_mut().filter(|action| action.status == Status::Began) {
-            action.status = match effect(tools, action) {
-                Effect::Unsafe => Status::Unknown {
-                    reason: "the process ended while it was being done; it may have been done, and is not tried again"
-                        .to_owned(),
-                },
-                Effect::Pure | Effect::Idempotent | Effect::Keyed | Effect::Transactional => Status::Picked,
-            };
-        }
-        if let Some(person) = person {
-            for action in bundle.actions.iter_mut().filter(|action| action.status == Status::Picked) {
-                if let Some(status) = self.lost(action, person) {
-                    let in_doubt = action.tried.is_some();
-                    action.end(status, in_doubt);
-                }
-            }
-        }
-        self.work(bundle, version).await
-    }
-
-    /// Goes on with all that was left in the middle: call it when the process begins. What others work at is left to them.
-    ///
-    /// # Errors
-    /// [`CaptureError`] of the first that failed otherwise.
-    pub async fn resume_all(&self) -> Result<Vec<Bundle>, CaptureError> {
-        let mut bundles = Vec::new();
-        for bundle in self.bundles.left().await? {
-            match self.resume(bundle.id()).await {
-                Ok(bundle) => bundles.push(bundle),
-                Err(error) if error.is_of_others() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(bundles)
     }
 
     /// Does what is picked, in order. The bundle is written first, so that of two who decided one goes on.
@@ -239,16 +209,6 @@ impl Applier {
         }
     }
 
-    /// What becomes of an action whose approver may not do it any more.
-    fn lost(&self, action: &Action, person: &Person) -> Option<Status> {
-        let now = self.judge.act(&action.tool).and_then(|act| act.needs.as_deref());
-        let mut rights = [action.right.as_deref(), now].into_iter();
-        let missing = rights.find_map(|right| self.approvers.may(person, &action.tool, right).err())?;
-        let reason = format!("{} approved it and may not do it any more: {missing} is missing", person.name);
-        // It may have been done before the process ended.
-        Some(if action.tried.is_some() { Status::Unknown { reason } } else { Status::Failed { reason } })
-    }
-
     /// What to do about a picked action.
     fn step(&self, bundle: &Bundle, action: &Action) -> Step {
         let mut known = BTreeMap::new();
@@ -283,37 +243,9 @@ impl Applier {
         let judged = Schema::compile(&tool.spec().schema)
             .map_err(|error| error.to_string())
             .and_then(|schema| schema.judge(&mut args).map_err(|invalid| invalid.to_string()));
-        match judged {
-            Ok(_) => Step::Do { tool, args },
-            Err(problem) => Step::fail(problem),
-        }
-    }
-
-    /// Does an action, and says what became of it.
-    async fn done(&self, bundle: &Bundle, action: &Action, tool: Arc<dyn Tool>, args: Args) -> Status {
-        let cancel = CancellationToken::new();
-        let key = format!("bundle/{}/{}", bundle.id(), action.id);
-        let run = RunId::from(key.as_str());
-        let mut cx = ToolCx::new(run, action.id.as_str().into(), cancel.clone(), |_| {});
-        cx.effect_key = key;
-        let deadline = tool.spec().deadline;
-        let effect = effect(&self.tools, action);
-        // A task of its own: a panic stays in it. Dropped with it when this process gives up.
-        let mut task =
-            AbortOnDropHandle::new(tokio::spawn(mica_ai::id::carried(
-                async move { tool.call(args, &cx).await },
-            )));
-        let Ok(made) = tokio::time::timeout(deadline, &mut task).await else {
-            cancel.cancel();
-            return unknown(effect, format!("it did not finish within {} s", deadline.as_secs()));
-        };
-        match made {
-            Ok(Ok(output)) if is_captured(output.details.as_ref()) => {
-                Status::Failed { reason: "its tool still captures calls, so nothing was done".to_owned() }
-            }
-            Ok(Ok(output)) => came_to(action, output),
-            Ok(Err(error)) => Status::Failed { reason: error.message },
-            Err(_) => unknown(effect, "its tool broke".to_owned()),
+        match judged.map(|_| undeclared(tool.spec(), &args)) {
+            Ok(None) => Step::Do { tool, args },
+            Ok(Some(problem)) | Err(problem) => Step::fail(problem),
         }
     }
 
@@ -339,56 +271,6 @@ impl Step {
     fn fail(reason: String) -> Self {
         Self::Settled(Status::Failed { reason })
     }
-}
-
-/// What may happen when an action is done again: what was said when it was captured, or what is said now, whichever is
-/// worse.
-fn effect(tools: &ToolSet, action: &Action) -> Effect {
-    match tools.find(&action.tool).map(|tool| tool.spec().effect) {
-        Some(Effect::Unsafe) | None => Effect::Unsafe,
-        Some(_) if action.effect == Effect::Unsafe => Effect::Unsafe,
-        Some(effect) => effect,
-    }
-}
-
-/// What became of an action that did not say so itself.
-fn unknown(effect: Effect, reason: String) -> Status {
-    match effect {
-        Effect::Pure => Status::Failed { reason },
-        Effect::Idempotent | Effect::Keyed | Effect::Transactional | Effect::Unsafe => {
-            Status::Unknown { reason }
-        }
-    }
-}
-
-fn came_to(action: &Action, output: ToolOutput) -> Status {
-    let texts = output.content.iter().filter_map(|content| match content {
-        Content::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    let text: String = texts.collect::<Vec<_>>().join("\n").chars().take(TEXT).collect();
-    let mut details = output.details.unwrap_or(Value::Null);
-    let made = made(action, &details);
-    if details.to_string().len() > DETAILS {
-        details = Value::Null;
-    }
-    Status::Done { text, details, made }
-}
-
-/// The id of what was made: where the predicted details had the id that stood for it. Places that do not agree say nothing.
-fn made(action: &Action, details: &Value) -> Option<Value> {
-    let mut found = action.makes.iter().map(|place| details.pointer(place));
-    let first = found.next()??;
-    let agreed = found.all(|other| other == Some(first));
-    (agreed && (first.is_string() || first.is_number())).then(|| first.clone())
-}
-
-fn under_way(bundle: &Bundle, now: Timestamp) -> CaptureError {
-    let (holder, until) = match &bundle.lease {
-        Some(lease) => (lease.holder.clone(), lease.until),
-        None => ("somebody".to_owned(), now),
-    };
-    CaptureError::UnderWay { id: bundle.id().to_owned(), holder, until }
 }
 
 #[cfg(test)]

@@ -172,6 +172,18 @@ impl Bundle {
         self.lease.is_none() && !self.is_under_way() && !in_doubt
     }
 
+    /// Whether a person can approve, reject or put off something of it as it stands: all of it, what was not picked, or what
+    /// failed. A stale one has to be renewed before it is approved.
+    pub fn is_undecided(&self) -> bool {
+        !matches!(self.state, State::Stale { .. }) && self.is_open()
+    }
+
+    /// Whether something of it was done, or may have been.
+    pub fn is_begun(&self) -> bool {
+        let begun = |action: &Action| matches!(action.status, Status::Done { .. } | Status::Unknown { .. });
+        self.actions.iter().any(begun)
+    }
+
     /// Whether a person may still decide about something: when it is fresh, snoozed or stale, and about what was not picked.
     pub fn is_open(&self) -> bool {
         match self.state {
@@ -207,7 +219,7 @@ pub enum State {
     Approved,
     /// Some of it was picked.
     PartiallyApproved,
-    /// A person said no.
+    /// A person said no: to all of it, or to what was left of it. What was done before is with the actions.
     Rejected,
 }
 
@@ -222,6 +234,16 @@ pub enum Outdated {
         /// Which.
         by: String,
     },
+}
+
+/// In words for people, behind "stale".
+impl std::fmt::Display for Outdated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Activity => f.write_str("what it is about changed since"),
+            Self::Superseded { by } => write!(f, "{by} took its place"),
+        }
+    }
 }
 
 /// Who applies a bundle, and until when nobody else may.

@@ -309,7 +309,7 @@ impl Bundles {
         Err(RecordError::Conflict { kind: KIND.to_owned(), id: id.to_owned() }.into())
     }
 
-    /// Puts the decision off.
+    /// Puts the decision off: about all of it, or about what is left of it, because it was not picked or failed.
     ///
     /// # Errors
     /// [`CaptureError`]: among others when somebody decided meanwhile.
@@ -320,11 +320,11 @@ impl Bundles {
         person: &Person,
         now: Timestamp,
     ) -> Result<Bundle, CaptureError> {
-        let allowed = |state: &State| matches!(state, State::Fresh | State::Snoozed { .. });
-        self.decide(id, allowed, State::Snoozed { until }, trace(person, now, Deed::Snoozed { until })).await
+        let trace = trace(person, now, Deed::Snoozed { until });
+        self.decide(id, Bundle::is_undecided, State::Snoozed { until }, trace).await
     }
 
-    /// Says no to all of it.
+    /// Says no: to all of it, or to what is left of it, because it was not picked or failed. What was done stays done.
     ///
     /// # Errors
     /// [`CaptureError`]: among others when somebody decided meanwhile.
@@ -335,10 +335,8 @@ impl Bundles {
         person: &Person,
         now: Timestamp,
     ) -> Result<Bundle, CaptureError> {
-        let allowed =
-            |state: &State| matches!(state, State::Fresh | State::Snoozed { .. } | State::Stale { .. });
         let deed = Deed::Rejected { reason: reason.to_owned() };
-        self.decide(id, allowed, State::Rejected, trace(person, now, deed)).await
+        self.decide(id, Bundle::is_open, State::Rejected, trace(person, now, deed)).await
     }
 
     /// Says that a stale bundle is still right: it is fresh again, as of now. One that a newer bundle took the place of
@@ -372,14 +370,20 @@ impl Bundles {
     async fn decide(
         &self,
         id: &str,
-        allowed: fn(&State) -> bool,
+        allowed: fn(&Bundle) -> bool,
         state: State,
         trace: Trace,
     ) -> Result<Bundle, CaptureError> {
         let Read { mut bundle, version } = self.read(id).await?;
-        if !allowed(&bundle.state) {
+        // What was picked is done before anybody decides about the rest.
+        let is_held = bundle.lease.as_ref().is_some_and(|lease| lease.until > trace.at);
+        if bundle.is_under_way() || is_held {
+            return Err(under_way(&bundle, trace.at));
+        }
+        if !allowed(&bundle) {
             return Err(standing(&bundle));
         }
+        bundle.lease = None;
         bundle.state = state;
         bundle.trail.push(trace);
         self.write(&bundle, version).await?;
@@ -406,6 +410,14 @@ pub(crate) fn trace(person: &Person, at: Timestamp, deed: Deed) -> Trace {
 
 pub(crate) fn standing(bundle: &Bundle) -> CaptureError {
     CaptureError::Standing { id: bundle.id().to_owned(), state: Box::new(bundle.state.clone()) }
+}
+
+pub(super) fn under_way(bundle: &Bundle, now: Timestamp) -> CaptureError {
+    let (holder, until) = match &bundle.lease {
+        Some(lease) => (lease.holder.clone(), lease.until),
+        None => ("somebody".to_owned(), now),
+    };
+    CaptureError::UnderWay { id: bundle.id().to_owned(), holder, until }
 }
 
 fn written(bundle: &Bundle) -> Result<Value, CaptureError> {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::bundle::State;
+use super::bundle::{Outdated, State};
 use crate::records::RecordError;
 
 /// What can go wrong with captured actions. The words are for whoever decides about them.
@@ -69,6 +69,14 @@ pub enum CaptureError {
         /// What, and the right that is missing.
         actions: Vec<String>,
     },
+    /// Who approved it cannot be looked up.
+    #[error("{name} approved it, and cannot be looked up: {problem}; nothing was done")]
+    People {
+        /// Who.
+        name: String,
+        /// What went wrong.
+        problem: String,
+    },
     /// Actions need each other in a circle.
     #[error("these actions need each other: {}", actions.join(", "))]
     Circle {
@@ -94,8 +102,11 @@ fn standing(state: &State) -> String {
     match state {
         State::Fresh => "is fresh: nobody decided about it yet".to_owned(),
         State::Snoozed { until } => format!("is snoozed until {until}"),
-        State::Stale { .. } => {
+        State::Stale { because: Outdated::Activity } => {
             "is stale: what it is about has changed since. Look at it again, and renew it if it is still right".to_owned()
+        }
+        State::Stale { because: Outdated::Superseded { by } } => {
+            format!("is stale: {by} took its place. Decide about that one, or renew this one if it is the right one")
         }
         State::Approved => "was approved already, and nothing of it is left to do".to_owned(),
         State::PartiallyApproved => "was approved in part already".to_owned(),

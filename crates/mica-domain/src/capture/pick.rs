@@ -102,7 +102,7 @@ pub(super) fn decided(
         }
         match (amend(tool.spec(), action.standing(), &action.amendable, &pick.edits), &action.tried) {
             (Ok(None), Some(_)) => {}
-            (Ok(None), None) => action.amended = None,
+            (Ok(None), None) => (action.amended, action.changed) = (None, None),
             (Ok(Some(_)), Some(_)) => problems.push(format!(
                 "{id} may have been done already, as it was approved before, so it cannot be changed now: approve it \
                  unchanged, which does not do it twice and says what became of it"

@@ -189,6 +189,7 @@ pub(crate) fn action(n: usize, tool: &str, on: Option<usize>) -> Action {
         amendable: vec!["title".to_owned(), "on".to_owned()],
         effect,
         amended: None,
+        changed: None,
         tried: None,
         status: Status::Open,
     }

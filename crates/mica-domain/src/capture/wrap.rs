@@ -18,6 +18,7 @@ use crate::around::as_within;
 use crate::autonomy::{ApprovalMode, Autonomy, Judge};
 use crate::capability::Capability;
 use crate::page::Page;
+use crate::undeclared::undeclared;
 
 /// The member of a result's details that says that nothing was done.
 const CAPTURED: &str = "captured";
@@ -129,7 +130,11 @@ impl Capturing {
             self.schema.get_or_init(|| Schema::compile(&spec.schema).map_err(|error| error.to_string()));
         match compiled {
             Ok(schema) => match schema.judge(args) {
-                Ok(_) => Ok(()),
+                // What its tool would drop is not captured: nobody may approve what is not done.
+                Ok(_) => match undeclared(spec, args) {
+                    None => Ok(()),
+                    Some(problem) => Err(format!("{problem} Nothing was captured or done.")),
+                },
                 Err(invalid) => Err(invalid.for_model(&spec.name)),
             },
             Err(problem) => Err(format!("{} cannot be captured: {problem}. Nothing was done.", spec.name)),
@@ -172,6 +177,7 @@ impl Capturing {
                 amendable: act.amendable.clone(),
                 effect: spec.effect,
                 amended: None,
+                changed: None,
                 tried: None,
                 status: Status::Open,
                 predicted: Predicted { text: minted.text, details: minted.details },

@@ -41,6 +41,15 @@ pub enum OpenError {
         /// Why.
         reason: String,
     },
+    /// Somebody else has it open: another process, or somebody in this one who may do something else. It is free again one
+    /// day, and nothing is wrong: try it later.
+    #[error("the session {session} is in use: {problem}")]
+    InUse {
+        /// The session.
+        session: String,
+        /// By whom, as far as that is known.
+        problem: String,
+    },
     /// It could not be opened now.
     #[error("the session {session} cannot be opened: {problem}")]
     Failed {
@@ -242,7 +251,7 @@ pub struct Extras {
 /// Opens sessions. A product gives one.
 ///
 /// Contract: a session is open once at a time. Who opens it while it is open in the same process gets the same one; another
-/// process is told [`OpenError::Failed`].
+/// process is told [`OpenError::InUse`].
 #[async_trait]
 pub trait Opening: Send + Sync {
     /// Opens a session, or begins it.

@@ -103,7 +103,7 @@ impl OpenSessions {
                 }
                 if !is_idle(one).await {
                     let problem = "it is open for somebody else".to_owned();
-                    return Err(OpenError::Failed { session: session.to_owned(), problem });
+                    return Err(OpenError::InUse { session: session.to_owned(), problem });
                 }
             }
             *live = None;

@@ -9,13 +9,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use mica_agent::event::{Event, EventKind, Listener};
 use tokio::sync::{Notify, Semaphore};
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::records::{RecordError, Records};
-use crate::runners::{
-    Clock, Conversation, Heard, OpenError, Opening, SayError, Turned, later, outcome_name, until,
-};
+use crate::runners::looking::{Looks, Pace, Works, look_on, sooner};
+use crate::runners::{Clock, Conversation, Heard, OpenError, Opening, SayError, Turned, later, outcome_name};
 use crate::tasks::kind::TaskKinds;
 use crate::tasks::notice::Notice;
 use crate::tasks::watch::{Watch, WatchState, Watches};
@@ -148,73 +146,34 @@ impl Watcher {
     /// # Errors
     /// [`RecordError::Store`] when it is not known what is due.
     pub async fn tick(&self, now: Timestamp) -> Result<(), RecordError> {
-        let mut works = JoinSet::new();
-        self.begin(now, &mut works).await?;
-        while works.join_next().await.is_some() {}
+        let mut works = Works::default();
+        self.look(now, &mut works).await?;
+        while works.ended().await.is_some() {}
         Ok(())
     }
 
     /// Watches until it is cancelled. What is under way then is dropped where it is; whoever looks next goes on from there.
     pub async fn run(&self, cancel: CancellationToken) {
-        let inner = &self.inner;
-        let mut works = JoinSet::new();
-        loop {
-            let now = (inner.clock)();
-            let next = match self.begin(now, &mut works).await {
-                Ok(next) => next,
-                Err(error) => {
-                    tracing::error!(%error, "what is watched cannot be read");
-                    None
-                }
-            };
-            // Others may announce something in the same records without a way to wake this one.
-            let wait = next.map_or(inner.limits.longest, |next| until(now, next)).min(inner.limits.longest);
-            tokio::select! {
-                () = cancel.cancelled() => break,
-                () = inner.waker.notify.notified() => {}
-                () = tokio::time::sleep(wait.max(Duration::from_millis(50))) => {}
-                Some(worked) = works.join_next() => {
-                    // What could not be kept is tried again, and not at once.
-                    if !worked.unwrap_or(false) {
-                        tokio::select! {
-                            () = cancel.cancelled() => break,
-                            () = tokio::time::sleep(inner.limits.unfree) => {}
-                        }
-                    }
-                }
-            }
-        }
+        let Inner { clock, waker, limits, .. } = &*self.inner;
+        let pace = Pace { clock, woken: &waker.notify, longest: limits.longest, again: limits.unfree };
+        look_on(self, pace, cancel).await;
     }
+}
 
-    /// Begins what is due. Answers when to look again.
-    async fn begin(
-        &self,
-        now: Timestamp,
-        works: &mut JoinSet<bool>,
-    ) -> Result<Option<Timestamp>, RecordError> {
+impl Looks for Watcher {
+    async fn look(&self, now: Timestamp, works: &mut Works) -> Result<Option<Timestamp>, RecordError> {
         let freed = self.inner.waker.freed.swap(false, Ordering::SeqCst);
         let mut next: Option<Timestamp> = None;
         for (watch, version) in self.inner.watches.all().await? {
             let Some(due) = watch.due() else { continue };
             let eager = freed && watch.ready && watch.state == WatchState::Watching;
             if due > now && !eager {
-                next = Some(next.map_or(due, |next| next.min(due)));
+                next = sooner(next, due);
                 continue;
             }
             let Some(busy) = Busy::with(&self.inner, watch.id()) else { continue };
             let inner = Arc::clone(&self.inner);
-            works.spawn(mica_ai::id::apart(async move {
-                let _busy = busy;
-                let id = watch.id();
-                match inner.look(watch, version, now).await {
-                    // Somebody else is at it.
-                    Ok(()) | Err(RecordError::Conflict { .. }) => true,
-                    Err(error) => {
-                        tracing::error!(id, %error, "a task could not be watched");
-                        false
-                    }
-                }
-            }));
+            works.begin(watch.id(), busy, async move { inner.look(watch, version, now).await });
         }
         Ok(next)
     }
@@ -282,7 +241,13 @@ impl Inner {
                 watch.state = WatchState::Gone { at: now, reason };
                 return self.watches.put(&watch, Some(version)).await.map(|_| ());
             }
-            Err(error) => return self.put_off(watch, version, now, Some(error.to_string())).await,
+            Err(error @ OpenError::InUse { .. }) => {
+                watch.problem = Some(error.to_string());
+                return self.unfree(watch, version, now).await;
+            }
+            Err(error @ OpenError::Failed { .. }) => {
+                return self.put_off(watch, version, now, Some(error.to_string())).await;
+            }
         };
         if !session.waiting().await.is_empty() {
             return self.unfree(watch, version, now).await;

@@ -9,17 +9,16 @@ pub use limits::DispatcherLimits;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::records::{self, RecordError, Records};
 use crate::rights::Rights;
-use crate::runners::{Clock, Opening, key, later, parts, until};
+use crate::runners::looking::{Pace, Works, look_on};
+use crate::runners::{Clock, Opening, key, later, parts};
 use crate::triggers::definition::{On, Trigger, TriggerSet};
 use crate::triggers::fire::{self, FIRE, Fire, FireState, LastFire, STATE, TriggerState};
 use crate::triggers::happened::{Chain, Happened, What};
@@ -103,6 +102,11 @@ impl Dispatcher {
         Self { inner: Arc::new(inner) }
     }
 
+    /// Its name: what runs says that it runs there.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
     /// Goes on with other triggers. What has fired runs as it was fired.
     pub fn replace(&self, triggers: TriggerSet) {
         *self.inner.triggers.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(triggers);
@@ -152,6 +156,7 @@ impl Dispatcher {
                 chain: happened.chain.clone(),
                 state: inner.first_state(trigger, &happened.chain, now).await?,
                 tries: 0,
+                waits: None,
             };
             if inner.begin(&fire).await? {
                 fires.push(fire);
@@ -166,12 +171,22 @@ impl Dispatcher {
     /// # Errors
     /// [`RecordError::Store`].
     pub async fn tick(&self, now: Timestamp) -> Result<(), RecordError> {
-        let mut works = JoinSet::new();
+        self.tick_until(now, &CancellationToken::new()).await
+    }
+
+    /// The same, and begins nothing more once it is stopped. What runs then is waited for: whoever stops it ends that, too.
+    ///
+    /// # Errors
+    /// [`RecordError::Store`].
+    pub async fn tick_until(&self, now: Timestamp, stop: &CancellationToken) -> Result<(), RecordError> {
+        let mut works = Works::default();
         let mut begun = BTreeSet::new();
         loop {
-            self.inner.begin_due(now, &mut works, &mut begun).await?;
+            if !stop.is_cancelled() {
+                self.inner.begin_due(now, &mut works, &mut begun).await?;
+            }
             // What waited for a place has one now.
-            if works.join_next().await.is_none() {
+            if works.ended().await.is_none() {
                 return Ok(());
             }
         }
@@ -179,33 +194,35 @@ impl Dispatcher {
 
     /// Fires and runs until it is cancelled. What runs then is dropped where it is; whoever looks next goes on from there.
     pub async fn run(&self, cancel: CancellationToken) {
-        let inner = &self.inner;
-        let mut works = JoinSet::new();
-        loop {
-            let now = (inner.clock)();
-            let next = match inner.begin_due(now, &mut works, &mut BTreeSet::new()).await {
-                Ok(next) => next,
-                Err(error) => {
-                    tracing::error!(%error, "what is triggered cannot be read");
-                    None
-                }
+        let Inner { clock, notify: woken, limits, .. } = &*self.inner;
+        let pace = Pace { clock, woken, longest: limits.longest, again: limits.unfree };
+        look_on(&self.inner, pace, cancel).await;
+    }
+
+    /// Withdraws fires that have not begun: somebody does not want them any more. They stay on record, with the reason. What
+    /// runs goes on. Answers those that were withdrawn.
+    ///
+    /// # Errors
+    /// [`RecordError::Store`].
+    pub async fn withdraw(&self, fires: &[String], reason: &str) -> Result<Vec<Fire>, RecordError> {
+        let (inner, mut withdrawn) = (&self.inner, Vec::new());
+        for id in fires {
+            let Some((mut fire, version)) = fire::read::<Fire>(&*inner.records, FIRE, id).await? else {
+                continue;
             };
-            let wait = next.map_or(inner.limits.longest, |next| until(now, next)).min(inner.limits.longest);
-            tokio::select! {
-                () = cancel.cancelled() => return,
-                () = inner.notify.notified() => {}
-                () = tokio::time::sleep(wait.max(Duration::from_millis(50))) => {}
-                Some(worked) = works.join_next() => {
-                    // What could not be kept is tried again, and not at once.
-                    if !worked.unwrap_or(false) {
-                        tokio::select! {
-                            () = cancel.cancelled() => return,
-                            () = tokio::time::sleep(inner.limits.unfree) => {}
-                        }
-                    }
-                }
+            if !matches!(fire.state, FireState::Pending { .. }) {
+                continue;
+            }
+            fire.waits = None;
+            fire.state = FireState::Skipped { at: (inner.clock)(), reason: reason.to_owned() };
+            match fire::write(&*inner.records, FIRE, id, &fire, Some(version)).await {
+                Ok(_) => withdrawn.push(fire),
+                // It begins at this very moment.
+                Err(RecordError::Conflict { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
+        Ok(withdrawn)
     }
 
     /// What is remembered of a trigger: when it fired last, and what went wrong last.

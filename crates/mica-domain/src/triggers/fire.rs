@@ -46,6 +46,18 @@ pub struct Fire {
     /// How often it was begun.
     #[serde(default)]
     pub tries: u32,
+    /// Why it could not begin the last time it was looked at: its session was not free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
+}
+
+/// Why a fire waits, and since when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waits {
+    /// Since when. It does not wait for ever.
+    pub since: Timestamp,
+    /// Why.
+    pub why: String,
 }
 
 /// How a fire stands.

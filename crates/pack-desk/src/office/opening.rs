@@ -10,9 +10,10 @@ use mica_domain::runners::{
     Conversation, Extras, Heard, OpenError, Opening, Opens, Origin, Past, Said, SayError, Turned, parts,
 };
 use mica_domain::{Copilot, Records as _, Surroundings};
+use mica_session::SessionError;
 
-use super::triggers::SWEEP;
-use super::{Office, Opener, SESSION};
+use super::sweeping::SWEEP;
+use super::{Office, OfficeError, Opener, SESSION};
 
 #[async_trait]
 impl Opening for Office {
@@ -32,7 +33,7 @@ impl Opening for Office {
         let copilot = self.copilot(&opens.session, opener).await;
         copilot
             .map(|copilot| Arc::new(Placed { copilot, about: Mutex::default() }) as Arc<dyn Conversation>)
-            .map_err(|error| unopened(&opens.session, &error))
+            .map_err(|error| closed(&opens.session, &error))
     }
 
     async fn reopen(&self, session: &str) -> Result<Arc<dyn Conversation>, OpenError> {
@@ -54,7 +55,17 @@ impl Opening for Office {
         let copilot = self.copilot(session, opener).await;
         copilot
             .map(|copilot| Arc::new(Placed { copilot, about: Mutex::default() }) as Arc<dyn Conversation>)
-            .map_err(|error| unopened(session, &error))
+            .map_err(|error| closed(session, &error))
+    }
+}
+
+/// Why a conversation cannot be had: somebody has it who gives it back, or something is wrong.
+fn closed(session: &str, error: &OfficeError) -> OpenError {
+    match error {
+        OfficeError::Session(SessionError::Locked { .. }) => {
+            OpenError::InUse { session: session.to_owned(), problem: error.to_string() }
+        }
+        error => unopened(session, error),
     }
 }
 
@@ -132,7 +143,7 @@ impl Conversation for Sweep {
         let found = self.office.sweep_at(&self.occurrence).await;
         let found = found.map_err(|error| SayError::Failed { problem: error.to_string() })?;
         let text = match found.as_slice() {
-            [] => "No thread waits for so long.".to_owned(),
+            [] => "No other thread waits for so long.".to_owned(),
             all => format!("Waits for too long: {}.", all.join(", ")),
         };
         Ok(Turned { outcome: Outcome::Completed, text, details: Vec::new() })

@@ -1,21 +1,24 @@
 //! What agents proposed, and what members do about it.
 //!
 //! Promises: what is proposed is stale once somebody else changed what it is about; what a process left in the middle is gone
-//! on with as the member who approved it, and nobody waits for who is gone longer than their lease.
+//! on with as the member who approved it, as long as they may approve it; nobody waits for a process that is gone longer than
+//! its lease, and nobody takes over from one that lives.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use mica_agent::ToolSet;
-use mica_domain::Rights;
 use mica_domain::approvals::Person;
 use mica_domain::autonomy::{Autonomy, Judge};
-use mica_domain::capture::{Activity, Applier, Base, Bundle, Bundles, Picked, Subject};
+use mica_domain::capture::{
+    Activity, Applier, Base, Bundle, Bundles, CaptureError, Holders, Picked, Subject,
+};
 
+use super::people::Team;
 use super::{Office, OfficeError};
 use crate::desk::Desk;
-use crate::error::DeskError;
-use crate::store::{Result, Store, activity, team};
+use crate::life::{AtWork, Life};
+use crate::store::{Result, Store, activity, lives, team};
 
 impl Office {
     /// What was proposed. What it is about is watched.
@@ -30,6 +33,7 @@ impl Office {
     /// [`OfficeError`].
     pub async fn apply(&self, who: &str, bundle: &str, picked: &Picked) -> Result<Bundle, OfficeError> {
         let person = self.approver(who).await?;
+        let _at_work = self.at_work(bundle).await?;
         let applied = self.applier(who)?.apply(bundle, picked, &person).await?;
         self.show_applied(&applied).await;
         Ok(applied)
@@ -71,12 +75,20 @@ impl Office {
 
     async fn resumed(&self, left: &Bundle) -> Result<Bundle, OfficeError> {
         let by = left.approved_by().unwrap_or_default();
-        let person = match self.approver(by).await {
-            // Nobody goes on with it for ever.
-            Err(OfficeError::Desk(DeskError::Missing { .. })) => Person::new(by, Rights::of([])),
-            person => person?,
+        let _at_work = self.at_work(left.id()).await?;
+        let team = Team(self.means.store.clone());
+        Ok(self.applier(by)?.resume(left.id(), &team).await?)
+    }
+
+    /// Works at a bundle, unless another task of this process does. From here on this process shows that it is there, and
+    /// as long as it does nobody takes the bundle over.
+    async fn at_work(&self, bundle: &str) -> Result<AtWork, OfficeError> {
+        let Some(at_work) = self.life.at_work(&format!("bundle/{bundle}")) else {
+            let (holder, until) = (self.life.id().to_owned(), self.life.now());
+            return Err(CaptureError::UnderWay { id: bundle.to_owned(), holder, until }.into());
         };
-        Ok(self.applier(by)?.resume_as(left.id(), &person).await?)
+        self.life.begin().await?;
+        Ok(at_work)
     }
 
     /// A member with the rights they have now.
@@ -94,7 +106,25 @@ impl Office {
         let judge = Arc::new(Judge::new(Desk::acts_at(&self.station(who)), Autonomy::default()));
         // One name for each time something is applied: two tasks of this process are two who apply.
         let applier = Applier::new(self.bundles(), tools, self.life.name(), Arc::clone(&self.means.now));
-        Ok(applier.judging(judge))
+        Ok(applier.judging(judge).beside(Arc::new(Beside(self.life.clone(), self.means.store.clone()))))
+    }
+}
+
+/// Who applies bundles: tasks of processes that live. Whoever asks is at work at the bundle, so no other task of its own
+/// process is.
+struct Beside(Life, Store);
+
+#[async_trait]
+impl Holders for Beside {
+    async fn is_at_it(&self, holder: &str) -> Option<bool> {
+        let Self(own, store) = self;
+        let (life, _) = holder.rsplit_once('/')?;
+        if life == own.id() {
+            return Some(false);
+        }
+        let (life, now) = (life.to_owned(), own.now());
+        let goes_on = store.read(move |connection| lives::goes_on(connection, &life, now)).await;
+        goes_on.inspect_err(|error| tracing::error!(%error, "it is not known who is at the desk")).ok()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use mica_domain::capture::{Base, Bundle, Subject};
 use mica_domain::triggers::{
     Agents, Dispatcher, DispatcherLimits, EventKinds, FieldKind, Fire, FireState, Happened, Known,
@@ -16,22 +16,17 @@ use mica_domain::triggers::{
 use mica_domain::{Domain as _, Rights};
 use serde_json::json;
 
+use super::stopping::{STOPPED, Waiting};
 use super::{Office, OfficeError};
 use crate::desk::Desk;
 use crate::error::DeskError;
 use crate::station::Station;
 use crate::store::{Store, activity, notes, team, threads};
 
-/// How long a thread may be quiet before the sweep looks at it.
-pub const QUIET: SignedDuration = SignedDuration::from_hours(72);
-/// Threads of one sweep at most.
-const SWEPT: usize = 5;
-/// The trigger whose times the sweep has.
-pub(super) const SWEEP: &str = "nightly-sweep";
 /// A mail came in.
 const MAIL: &str = "mail.received";
 /// The sweep found a thread.
-const THREAD: &str = "thread.quiet";
+pub(super) const THREAD: &str = "thread.quiet";
 /// Between two looks whether a run has ended that something else runs.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -68,12 +63,14 @@ impl Ran {
         }
     }
 
-    /// What went wrong, or why it did not run.
+    /// What went wrong, why it did not run, or what it waits for.
     pub fn problem(&self) -> Option<&str> {
         match &self.fire.state {
             FireState::Ended { error, .. } => error.as_deref(),
             FireState::Skipped { reason, .. } => Some(reason),
-            _ => None,
+            // It begins when its session is free.
+            FireState::Pending { .. } => self.fire.waits.as_ref().map(|waits| waits.why.as_str()),
+            FireState::Running { .. } => None,
         }
     }
 
@@ -84,6 +81,11 @@ impl Ran {
             FireState::Pending { next } => *next <= now,
             FireState::Ended { .. } | FireState::Skipped { .. } => false,
         }
+    }
+
+    /// Whether it runs here: whoever was stopped waits for that, and for nothing else.
+    fn runs_by(&self, name: &str) -> bool {
+        matches!(&self.fire.state, FireState::Running { by, .. } if by == name)
     }
 
     /// Whether nothing more comes of it.
@@ -189,61 +191,6 @@ impl Office {
         self.happened(vec![happened]).await
     }
 
-    /// The sweep, now: looks at open threads in which nobody answered the customer for days, the oldest first.
-    ///
-    /// # Errors
-    /// [`OfficeError`].
-    pub async fn sweep(&self) -> Result<Vec<Ran>, OfficeError> {
-        let occurrence = (self.means.now)().to_string();
-        let mut all = Vec::new();
-        for thread in self.quiet().await? {
-            all.push(self.found(&occurrence, &thread).await?);
-        }
-        self.happened(all).await
-    }
-
-    /// The same for one thread, however long it was quiet.
-    ///
-    /// # Errors
-    /// [`OfficeError`].
-    pub async fn sweep_one(&self, thread: &str) -> Result<Vec<Ran>, OfficeError> {
-        let id = thread.to_owned();
-        let thread = self.means.store.read(move |connection| threads::get(connection, &id)).await?;
-        let happened = self.found(&(self.means.now)().to_string(), &thread).await?;
-        self.happened(vec![happened]).await
-    }
-
-    /// Puts what a sweep of a time finds on record, for the dispatcher to run. Answers the threads.
-    pub(super) async fn sweep_at(&self, occurrence: &str) -> Result<Vec<String>, OfficeError> {
-        let quiet = self.quiet().await?;
-        for thread in &quiet {
-            let happened = self.found(occurrence, thread).await?;
-            self.dispatcher().happened(&happened).await?;
-        }
-        Ok(quiet.into_iter().map(|thread| thread.id).collect())
-    }
-
-    async fn quiet(&self) -> Result<Vec<threads::Thread>, OfficeError> {
-        let search = threads::Search {
-            status: Some("open".to_owned()),
-            before: Some((self.means.now)() - QUIET),
-            unanswered: true,
-            limit: Some(50),
-            ..Default::default()
-        };
-        let found =
-            self.means.store.read(move |connection| Ok(threads::search(connection, &search)?.0)).await?;
-        Ok(found.into_iter().rev().take(SWEPT).collect())
-    }
-
-    async fn found(&self, occurrence: &str, thread: &threads::Thread) -> Result<Happened, OfficeError> {
-        let id = format!("{occurrence}@{}", thread.id);
-        let mut happened = self.about(&id, What::Event { event: THREAD.to_owned() }, &thread.id).await?;
-        happened.fields.insert("subject".to_owned(), json!(thread.subject));
-        happened.fields.insert("since".to_owned(), json!(thread.last_message.to_string()));
-        Ok(happened)
-    }
-
     /// A note was written: the agents that it calls look at what it is about.
     ///
     /// # Errors
@@ -288,37 +235,38 @@ impl Office {
     }
 
     /// Something about a thread, or about whatever else, and how that stands now.
-    async fn about(&self, id: &str, what: What, about: &str) -> Result<Happened, OfficeError> {
-        let named = about.to_owned();
-        let mark =
-            self.means.store.read(move |connection| activity::foreign_mark(connection, &named)).await?;
+    pub(super) async fn about(&self, id: &str, what: What, about: &str) -> Result<Happened, OfficeError> {
+        let mark = self.mark(about).await?;
         let kind = about.split_once(':').map_or("record", |(kind, _)| kind);
         let mut happened = Happened::new(id, what);
         happened.fields.insert(kind.to_owned(), json!(about));
         happened.subject = Some(Subject::new(kind, about));
-        happened.base = Base::version(mark.to_string());
+        happened.base = mark;
         Ok(happened)
     }
 
+    /// How something stands now, as far as others than agents changed it.
+    pub(super) async fn mark(&self, about: &str) -> Result<Base, OfficeError> {
+        let about = about.to_owned();
+        let mark =
+            self.means.store.read(move |connection| activity::foreign_mark(connection, &about)).await?;
+        Ok(Base::version(mark.to_string()))
+    }
+
     /// Tells what happened, and waits for what that triggers.
-    async fn happened(&self, all: Vec<Happened>) -> Result<Vec<Ran>, OfficeError> {
-        let dispatcher = self.dispatcher();
+    pub(super) async fn happened(&self, all: Vec<Happened>) -> Result<Vec<Ran>, OfficeError> {
+        let (dispatcher, waiting) = (self.dispatcher(), self.awaited.wait());
         let mut fires = Vec::new();
         for happened in &all {
-            fires.extend(dispatcher.happened(happened).await?);
+            let fired = dispatcher.happened(happened).await?;
+            fired.iter().for_each(|fire| waiting.add(fire.id()));
+            fires.extend(fired);
         }
-        loop {
-            let now = (self.means.now)();
-            dispatcher.tick(now).await?;
-            let all = self.runs().await?;
-            let ours = |ran: &&Ran| fires.iter().any(|fire| fire.id() == ran.fire.id());
-            let mut ours: Vec<Ran> = all.iter().filter(ours).cloned().collect();
-            if !ours.iter().any(|ran| ran.goes_on(now)) {
-                ours.sort_by_key(|ran| fires.iter().position(|fire| fire.id() == ran.fire.id()));
-                return Ok(ours);
-            }
-            tokio::time::sleep(LOOK).await;
-        }
+        let place = |ran: &Ran| fires.iter().position(|fire| fire.id() == ran.fire.id());
+        self.attend(&waiting, |ran| place(ran).is_some()).await?;
+        let mut ours: Vec<Ran> = self.runs().await?.into_iter().filter(|ran| place(ran).is_some()).collect();
+        ours.sort_by_key(place);
+        Ok(ours)
     }
 
     /// Fires what is due by the desk's clock, and waits for it, and for what that triggers.
@@ -326,10 +274,28 @@ impl Office {
     /// # Errors
     /// [`OfficeError`].
     pub async fn due(&self) -> Result<(), OfficeError> {
+        self.attend(&self.awaited.wait(), |_| true).await
+    }
+
+    /// Runs what is due, and waits until nothing of what is meant goes on any more. Whoever is stopped meanwhile withdraws
+    /// what has not begun, and waits for what runs here and nothing else.
+    async fn attend(
+        &self,
+        waiting: &Waiting,
+        is_meant: impl Fn(&Ran) -> bool + Send + Sync,
+    ) -> Result<(), OfficeError> {
+        let dispatcher = self.dispatcher();
         loop {
-            self.dispatcher().tick((self.means.now)()).await?;
+            dispatcher.tick_until((self.means.now)(), &waiting.stop).await?;
             let now = (self.means.now)();
-            if !self.runs().await?.iter().any(|ran| ran.goes_on(now)) {
+            let mut goes_on: Vec<Ran> = self.runs().await?;
+            goes_on.retain(|ran| is_meant(ran) && ran.goes_on(now));
+            goes_on.iter().for_each(|ran| waiting.add(ran.fire.id()));
+            if waiting.stop.is_cancelled() {
+                dispatcher.withdraw(&waiting.fires(), STOPPED).await?;
+                goes_on.retain(|ran| ran.runs_by(dispatcher.name()));
+            }
+            if goes_on.is_empty() {
                 return Ok(());
             }
             tokio::time::sleep(LOOK).await;
@@ -373,4 +339,4 @@ impl Office {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

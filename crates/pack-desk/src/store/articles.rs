@@ -179,11 +179,33 @@ pub fn edited(article: &Article, title: Option<&str>, edit: Option<&Edit>) -> Re
     Ok((title, body))
 }
 
+/// A run that holds articles, and the life of the process that it is in: what it holds is held for as long as that goes on.
+/// Without a life it belongs to nobody, and whoever recovers what was left takes it back.
+#[derive(Debug, Clone, Copy)]
+pub struct Holding<'a> {
+    /// The run.
+    pub run: &'a str,
+    /// The life of its process.
+    pub life: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for Holding<'a> {
+    fn from(run: &'a str) -> Self {
+        Self { run, life: None }
+    }
+}
+
 /// Holds an article for a run, and keeps what it says, once.
 ///
 /// # Errors
 /// [`DeskError::Held`] by another run, [`DeskError::Missing`], or of the database.
-pub fn hold(tx: &Transaction<'_>, hand: &Hand, id: &str, run: &str) -> Result<Article> {
+pub fn hold<'a>(
+    tx: &Transaction<'_>,
+    hand: &Hand,
+    id: &str,
+    holding: impl Into<Holding<'a>>,
+) -> Result<Article> {
+    let Holding { run, life } = holding.into();
     let article = get(tx, id)?;
     let now = hand.at.as_millisecond();
     let holder: Option<(String, String)> = tx
@@ -206,6 +228,12 @@ pub fn hold(tx: &Transaction<'_>, hand: &Hand, id: &str, run: &str) -> Result<Ar
             )?;
         }
     }
+    // A run that goes on in another process belongs to that one; one that lost its lock while its process slept has a
+    // process again.
+    if let Some(life) = life {
+        lives::beat(tx, life, hand.at)?;
+        lives::run_of(tx, run, life)?;
+    }
     let name = id.split_once(':').map_or(id, |(_, name)| name);
     tx.execute(
         "INSERT OR IGNORE INTO article_snapshots (id, article, run, title, body, version, taken, state) VALUES (?1, ?2, ?3, ?4, \
@@ -219,15 +247,17 @@ pub fn hold(tx: &Transaction<'_>, hand: &Hand, id: &str, run: &str) -> Result<Ar
 ///
 /// # Errors
 /// As for [`hold`] and [`edited`].
-pub fn write(
+pub fn write<'a>(
     tx: &Transaction<'_>,
     hand: &Hand,
     id: &str,
-    run: &str,
+    holding: impl Into<Holding<'a>>,
     title: Option<&str>,
     edit: Option<&Edit>,
 ) -> Result<(Article, Article)> {
-    let before = hold(tx, hand, id, run)?;
+    let holding = holding.into();
+    let run = holding.run;
+    let before = hold(tx, hand, id, holding)?;
     let (title, body) = edited(&before, title, edit)?;
     if title == before.title && body == before.body {
         return Ok((before.clone(), before));

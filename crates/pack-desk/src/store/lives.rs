@@ -62,6 +62,16 @@ pub fn is_left(connection: &Connection, run: &str, now: Timestamp) -> Result<boo
     })
 }
 
+/// Whether a life goes on.
+///
+/// # Errors
+/// Of the database.
+pub fn goes_on(connection: &Connection, life: &str, now: Timestamp) -> Result<bool> {
+    let mut select =
+        connection.prepare("SELECT EXISTS (SELECT 1 FROM lives WHERE id = ?1 AND until > ?2)")?;
+    Ok(select.query_row((life, now.as_millisecond()), |row| row.get(0))?)
+}
+
 /// The lives that go on beside one.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ use serde_json::json;
 use super::get_article::meant;
 use super::{DeskTool, diff, line, standing, text};
 use crate::error::DeskError;
+use crate::life::Life;
 use crate::station::Station;
 use crate::store::articles::{self, Edit};
 use crate::store::{Done, Hand, Result};
@@ -98,7 +99,8 @@ fn change(station: &Station, tx: &Transaction<'_>, hand: &Hand, input: Input) ->
         .optional()?;
     let token = station.token().or(held);
     let run = token.clone().unwrap_or_else(|| hand.key.clone().unwrap_or_default());
-    let (before, after) = articles::write(tx, hand, &id, &run, input.title.as_deref(), edit.as_ref())?;
+    let holding = articles::Holding { run: &run, life: station.life.as_ref().map(Life::id) };
+    let (before, after) = articles::write(tx, hand, &id, holding, input.title.as_deref(), edit.as_ref())?;
     if token.is_none() {
         // Nobody would let go of it later.
         articles::release(tx, &run, true, "")?;

@@ -263,3 +263,21 @@ async fn what_cannot_be_read_is_left_aside() {
     assert_eq!(aside[0].0, format!("{NEWEST}/{key}@{}", version + 1));
     assert_eq!(aside[0].1.doc, serde_json::json!("?"));
 }
+
+/// What did not change is not said to have changed.
+#[tokio::test]
+async fn why_a_bundle_is_stale_is_said_as_it_is() {
+    let bundles = Bundles::new(Arc::new(InMemory::default()));
+    bundles.add(one("a", 1)).await.unwrap();
+    bundles.add(one("b", 2)).await.unwrap();
+    let superseded = bundles.snooze("a", at(9), &ann(), at(3)).await.unwrap_err().to_string();
+    let words = "bundle a is stale: b took its place. Decide about that one, or renew this one if it is the right one";
+    assert_eq!(superseded, words);
+    bundles.touched(&Subject::new("ticket", "T-1"), &Base::version("8")).await.unwrap();
+    let changed = bundles.snooze("b", at(9), &ann(), at(3)).await.unwrap_err().to_string();
+    let words = "bundle b is stale: what it is about has changed since. Look at it again, and renew it if it is still right";
+    assert_eq!(changed, words);
+    let why = |because: Outdated| because.to_string();
+    assert_eq!(why(Outdated::Activity), "what it is about changed since");
+    assert_eq!(why(Outdated::Superseded { by: "b".to_owned() }), "b took its place");
+}

@@ -322,3 +322,21 @@ async fn tools_behind_others_are_captured_too() {
     assert_eq!(made.details, Some(json!({ "captured": captured })));
     assert_eq!((log.lock().unwrap().len(), book.actions().unwrap().len()), (0, 1));
 }
+
+/// A tool whose schema comes from a type drops what it does not know: that is said before anybody approves it.
+#[tokio::test]
+async fn what_a_tool_would_drop_is_not_captured() {
+    let log = Log::default();
+    let mut open = tool(&log, "create_task", Access::Write, Approval::Needed);
+    open.spec.schema.as_object_mut().unwrap().remove("additionalProperties");
+    let book = Book::new(Arc::new(Loose::default()));
+    let set = wrapped([open].into_iter().collect(), &acts(), &capture(), &book);
+    let cx = ToolCx::new("run".into(), "call".into(), Default::default(), |_| {});
+    let args = json!({ "title": "Call back", "tasks": "all" });
+    let made = set.find("create_task").unwrap().call(args.as_object().unwrap().clone(), &cx).await;
+    let words = "\"tasks\" is no argument of create_task. Did you mean \"task\"? It takes: title, task, mode. Nothing was \
+                 captured or done.";
+    assert_eq!(made.unwrap_err().message, words);
+    assert_eq!(book.actions().unwrap(), []);
+    assert_eq!(*log.lock().unwrap(), [] as [String; 0]);
+}

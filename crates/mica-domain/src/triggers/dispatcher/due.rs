@@ -4,22 +4,28 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tokio::task::JoinSet;
 
 use super::{Inner, payload};
 use crate::capture::Base;
 use crate::records::{self, RecordError};
+use crate::runners::looking::{Looks, Works, sooner};
 use crate::runners::{key, until};
 use crate::triggers::definition::{Missed, On, Trigger};
 use crate::triggers::fire::{self, Fire, FireState, STATE, TriggerState};
 use crate::triggers::happened::Chain;
+
+impl Looks for Arc<Inner> {
+    async fn look(&self, now: Timestamp, works: &mut Works) -> Result<Option<Timestamp>, RecordError> {
+        self.begin_due(now, works, &mut BTreeSet::new()).await
+    }
+}
 
 impl Inner {
     /// Begins what is due and has a place. Answers when to look again.
     pub(super) async fn begin_due(
         self: &Arc<Self>,
         now: Timestamp,
-        works: &mut JoinSet<bool>,
+        works: &mut Works,
         begun: &mut BTreeSet<String>,
     ) -> Result<Option<Timestamp>, RecordError> {
         let mut next = self.schedules(now).await?;
@@ -35,7 +41,7 @@ impl Inner {
         for (fire, version) in waiting {
             let Some(due) = fire.due_at() else { continue };
             if due > now {
-                next = Some(next.map_or(due, |next| next.min(due)));
+                next = sooner(next, due);
                 continue;
             }
             let at_once = set.get(&fire.trigger).map_or(1, |trigger| trigger.at_once);
@@ -46,18 +52,7 @@ impl Inner {
             let Some(place) = self.places.take(fire, here) else { continue };
             begun.insert(fire.id());
             let (inner, fire, version) = (Arc::clone(self), fire.clone(), *version);
-            works.spawn(mica_ai::id::apart(async move {
-                let _place = place;
-                let id = fire.id();
-                match inner.work(fire, version, now).await {
-                    // Somebody else is at it.
-                    Ok(()) | Err(RecordError::Conflict { .. }) => true,
-                    Err(error) => {
-                        tracing::error!(id, %error, "what a fire came to could not be kept");
-                        false
-                    }
-                }
-            }));
+            works.begin(fire.id(), place, async move { inner.work(fire, version, now).await });
         }
         Ok(next)
     }
@@ -95,7 +90,7 @@ impl Inner {
                 }
             }
             if let Some(then) = schedule.next(now) {
-                next = Some(next.map_or(then, |next| next.min(then)));
+                next = sooner(next, then);
             }
         }
         Ok(next)
@@ -116,6 +111,7 @@ impl Inner {
             chain: Chain::default(),
             state: self.first_state(trigger, &Chain::default(), now).await?,
             tries: 0,
+            waits: None,
         };
         self.begin(&fire).await.map(drop)
     }

@@ -21,6 +21,8 @@ pub struct DispatcherLimits {
     pub tries: u32,
     /// Until it is tried again where a session is not free.
     pub unfree: Duration,
+    /// How long a session is waited for that is not free, before what was to be said there is given up. It stays on record.
+    pub patience: Duration,
     /// Letters of what somebody wrote.
     pub words: usize,
     /// Letters of a field, and of a summary on record times ten.
@@ -40,6 +42,7 @@ impl Default for DispatcherLimits {
             claim: Duration::from_secs(60),
             tries: 3,
             unfree: Duration::from_secs(10),
+            patience: Duration::from_secs(24 * 60 * 60),
             words: 1_000,
             field: 200,
             longest: Duration::from_secs(60),

@@ -14,7 +14,7 @@ use crate::runners::{
     Extras, Heard, OpenError, Opens, Origin, Said, SayError, Turned, clip, later, outcome_name,
 };
 use crate::triggers::definition::{On, Trigger};
-use crate::triggers::fire::{self, FIRE, Fire, FireState, LastError};
+use crate::triggers::fire::{self, FIRE, Fire, FireState, LastError, Waits};
 
 /// Places for runs, in this process.
 pub(super) struct Places {
@@ -62,8 +62,8 @@ enum Tried {
     Ended(Box<(Turned, Option<Bundle>)>),
     /// It may not run.
     Refused(String),
-    /// The session is not free.
-    Unfree,
+    /// The session is not free, for this reason.
+    Unfree(String),
     /// It failed, and may be tried again.
     Failed(String),
 }
@@ -113,11 +113,19 @@ impl Inner {
                 (outcome_name(&turned.outcome).to_owned(), summary, bundle, error)
             }
             Tried::Refused(reason) => ("refused".to_owned(), String::new(), None, Some(reason)),
-            Tried::Unfree => {
-                // That is nobody's failure.
-                fire.tries = fire.tries.saturating_sub(1);
-                fire.state = FireState::Pending { next: later(at, self.limits.unfree) };
-                return fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version)).await.map(drop);
+            Tried::Unfree(why) => {
+                let since = fire.waits.as_ref().map_or(at, |waits| waits.since);
+                if later(since, self.limits.patience) > at {
+                    // That is nobody's failure.
+                    fire.tries = fire.tries.saturating_sub(1);
+                    fire.waits = Some(Waits { since, why });
+                    fire.state = FireState::Pending { next: later(at, self.limits.unfree) };
+                    return fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version))
+                        .await
+                        .map(drop);
+                }
+                let problem = format!("it waited since {since}, and was never free to begin: {why}");
+                ("failed".to_owned(), String::new(), None, Some(problem))
             }
             Tried::Failed(problem) if fire.tries < self.limits.tries => {
                 fire.state = FireState::Pending { next: later(at, self.limits.unfree) };
@@ -126,6 +134,7 @@ impl Inner {
             }
             Tried::Failed(problem) => ("failed".to_owned(), String::new(), None, Some(problem)),
         };
+        fire.waits = None;
         fire.state = FireState::Ended { at, outcome, summary, bundle, error: error.clone() };
         fire::write(&*self.records, FIRE, &fire.id(), &fire, Some(version)).await?;
         match error {
@@ -161,7 +170,8 @@ impl Inner {
         let session = match self.opening.open(&opens, Extras::default()).await {
             Ok(session) => session,
             Err(error @ OpenError::Gone { .. }) => return Tried::Refused(error.to_string()),
-            Err(error) => return Tried::Failed(error.to_string()),
+            Err(error @ OpenError::InUse { .. }) => return Tried::Unfree(error.to_string()),
+            Err(error @ OpenError::Failed { .. }) => return Tried::Failed(error.to_string()),
         };
         let heard = match session.heard(&fire.source()).await {
             Ok(heard) => heard,
@@ -174,6 +184,8 @@ impl Inner {
         {
             return Tried::Failed(problem);
         }
+        // What was answered before ran before: what the session captured last may be of another run by now.
+        let ran = !matches!(heard, Heard::Answered { .. });
         let turned = match heard {
             Heard::Answered { text } => Ok(Turned { outcome: Outcome::Completed, text, details: Vec::new() }),
             Heard::Unanswered => session.go_on().await,
@@ -185,14 +197,17 @@ impl Inner {
                 Tried::Failed(error.to_string())
             }
             Ok(turned) => {
-                let bundle = match session.captured().await {
+                let captured = if ran { session.captured().await } else { None };
+                let bundle = match captured.filter(|bundle| is_of(bundle, fire)) {
                     Some(bundle) => Some(bundle),
                     // Somebody died between the end of the run and the note of it.
                     None => Bundles::new(Arc::clone(&self.records)).get(&fire.source()).await.ok(),
                 };
                 Tried::Ended(Box::new((turned, bundle)))
             }
-            Err(SayError::Busy | SayError::Waiting | SayError::Heard { .. }) => Tried::Unfree,
+            Err(error @ (SayError::Busy | SayError::Waiting | SayError::Heard { .. })) => {
+                Tried::Unfree(error.to_string())
+            }
             Err(SayError::Failed { problem }) => Tried::Failed(problem),
         }
     }
@@ -211,6 +226,12 @@ impl Inner {
             None => Ok(agent),
         }
     }
+}
+
+/// Whether a bundle is what a fire captured: one of its name, or another of that name when it was there already.
+fn is_of(bundle: &Bundle, fire: &Fire) -> bool {
+    let rest = bundle.id().strip_prefix(&fire.source());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 fn said(trigger: &Trigger, fire: &Fire) -> Said {

@@ -1,6 +1,7 @@
 //! Fires: once each, with the right rights, on record, and never in circles.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -12,6 +13,7 @@ use crate::runners::fake::{Fake, Stepped, Steps, at, completed};
 use crate::runners::{Conversation, Extras, Heard, OpenError, Opens, Said, SayError, Turned};
 use crate::triggers::definition::Known;
 use crate::triggers::filter::{EventKinds, FieldKind, Fields};
+use crate::triggers::fire::Waits;
 use crate::triggers::happened::Words;
 
 const TRIGGERS: &str = r#"
@@ -498,4 +500,140 @@ async fn no_more_run_at_once_than_may() {
         cancel.cancel();
         running.await.unwrap();
     }
+}
+
+/// A session that answered before: what it captured last is of another fire.
+struct Answered(Option<crate::capture::Bundle>);
+
+#[async_trait]
+impl Opening for Answered {
+    async fn open(&self, _: &Opens, _: Extras) -> Result<Arc<dyn Conversation>, OpenError> {
+        Ok(Arc::new(Self(self.0.clone())))
+    }
+    async fn reopen(&self, _: &str) -> Result<Arc<dyn Conversation>, OpenError> {
+        Ok(Arc::new(Self(self.0.clone())))
+    }
+}
+
+#[async_trait]
+impl Conversation for Answered {
+    async fn heard(&self, _: &str) -> Result<Heard, String> {
+        Ok(Heard::Answered { text: "I said so.".to_owned() })
+    }
+    async fn say(&self, _: Said) -> Result<Turned, SayError> {
+        Ok(completed("never"))
+    }
+    async fn go_on(&self) -> Result<Turned, SayError> {
+        Ok(completed("never"))
+    }
+    async fn captured(&self) -> Option<crate::capture::Bundle> {
+        self.0.clone()
+    }
+}
+
+#[tokio::test]
+async fn a_fire_has_its_own_bundle_and_no_other() {
+    use crate::capture::testing::{action, bundle};
+    let other = bundle("fire/helper/e0", 1, vec![action(1, "keyed", None)]);
+    let own = bundle("fire/helper/e1", 2, vec![action(2, "keyed", None)]);
+    for kept in [false, true] {
+        let records = Arc::new(InMemory::default());
+        if kept {
+            crate::capture::Bundles::new(Arc::clone(&records) as _).add(own.clone()).await.unwrap();
+        }
+        let now = at("2026-03-01T12:00:00Z");
+        let dispatcher = Dispatcher::new(
+            "d",
+            set(TRIGGERS),
+            records,
+            Arc::new(Answered(Some(other.clone()))),
+            Arc::new(People),
+            Arc::new(move || now),
+            DispatcherLimits::default(),
+        );
+        let mut chat = mail("e1");
+        chat.fields.insert("channel".to_owned(), json!("chat"));
+        dispatcher.happened(&chat).await.unwrap();
+        dispatcher.tick(now).await.unwrap();
+        let fire = dispatcher.fires("helper").await.unwrap().remove(0);
+        let FireState::Ended { bundle, summary, .. } = fire.state else { panic!("{fire:?}") };
+        assert_eq!(bundle, kept.then(|| "fire/helper/e1".to_owned()));
+        let proposed = if kept { "I said so.\nProposed, not done: keyed 2." } else { "I said so." };
+        assert_eq!(summary, proposed);
+    }
+}
+
+/// A session that others have is waited for, and not for ever.
+#[tokio::test]
+async fn a_session_in_use_is_waited_for_as_long_as_there_is_patience() {
+    struct Taken(AtomicUsize);
+    #[async_trait]
+    impl Opening for Taken {
+        async fn open(&self, opens: &Opens, _: Extras) -> Result<Arc<dyn Conversation>, OpenError> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Err(OpenError::InUse {
+                session: opens.session.clone(),
+                problem: "the other desk has it".to_owned(),
+            })
+        }
+        async fn reopen(&self, session: &str) -> Result<Arc<dyn Conversation>, OpenError> {
+            Err(OpenError::InUse { session: session.to_owned(), problem: "the other desk has it".to_owned() })
+        }
+    }
+    let opening = Arc::new(Taken(AtomicUsize::new(0)));
+    let seconds = Arc::new(AtomicUsize::new(0));
+    let clock: Clock = Arc::new({
+        let seconds = Arc::clone(&seconds);
+        move || later(at("2026-03-01T12:00:00Z"), Duration::from_secs(seconds.load(Ordering::SeqCst) as u64))
+    });
+    let limits = DispatcherLimits { patience: Duration::from_secs(60), ..DispatcherLimits::default() };
+    let dispatcher = Dispatcher::new(
+        "d",
+        set(TRIGGERS),
+        Arc::new(InMemory::default()),
+        Arc::clone(&opening) as _,
+        Arc::new(People),
+        Arc::clone(&clock),
+        limits,
+    );
+    let mut message = Happened::new("m1", What::DirectMessage { agent: "triage".to_owned() });
+    message.words = Some(Words { from: "ann".to_owned(), text: "Hello?".to_owned() });
+    message.invoker = Some("ann".to_owned());
+    dispatcher.happened(&message).await.unwrap();
+    let why = "the session dm/triage/ann is in use: the other desk has it";
+    for second in (0..60).step_by(10) {
+        seconds.store(second, Ordering::SeqCst);
+        dispatcher.tick(clock()).await.unwrap();
+        let fire = dispatcher.fires("dm").await.unwrap().remove(0);
+        assert!(matches!(fire.state, FireState::Pending { .. }), "{second}: {fire:?}");
+        assert_eq!(fire.waits, Some(Waits { since: at("2026-03-01T12:00:00Z"), why: why.to_owned() }));
+    }
+    assert_eq!(opening.0.load(Ordering::SeqCst), 6, "more often than what fails is tried");
+    seconds.store(60, Ordering::SeqCst);
+    dispatcher.tick(clock()).await.unwrap();
+    let fire = dispatcher.fires("dm").await.unwrap().remove(0);
+    let FireState::Ended { outcome, error: Some(error), .. } = &fire.state else { panic!("{fire:?}") };
+    let problem = format!("it waited since 2026-03-01T12:00:00Z, and was never free to begin: {why}");
+    assert_eq!((outcome.as_str(), error), ("failed", &problem));
+    assert_eq!(fire.payload, "Hello?", "what was written stays on record");
+}
+
+/// What somebody does not want any more does not begin; what runs, and what is over, is left as it is.
+#[tokio::test]
+async fn what_has_not_begun_can_be_withdrawn() {
+    let stage = Stage::new();
+    let now = "2026-03-01T12:00:00Z";
+    let dispatcher = stage.dispatcher(&Arc::default(), now);
+    dispatcher.happened(&mail("e1")).await.unwrap();
+    dispatcher.tick(at(now)).await.unwrap();
+    dispatcher.happened(&mail("e2")).await.unwrap();
+    let all = ["e1", "e2", "e3"].map(|id| fire::id("inbound", id));
+    let withdrawn = dispatcher.withdraw(&all, "not wanted").await.unwrap();
+    assert_eq!(withdrawn.iter().map(|fire| fire.occurrence.as_str()).collect::<Vec<_>>(), ["e2"]);
+    dispatcher.tick(at(now)).await.unwrap();
+    let fires = dispatcher.fires("inbound").await.unwrap();
+    assert!(matches!(fires[0].state, FireState::Ended { .. }), "{fires:?}");
+    let skipped = FireState::Skipped { at: at(now), reason: "not wanted".to_owned() };
+    assert_eq!(fires[1].state, skipped);
+    assert_eq!(stage.fake.lines("fire/inbound/e2"), []);
 }

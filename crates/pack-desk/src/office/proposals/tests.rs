@@ -130,6 +130,112 @@ async fn what_somebody_approved_and_may_not_do_any_more_is_not_done_for_them() {
     assert_eq!(store.look(|c| mail::outbox(c, None)).unwrap().len(), 0);
 }
 
+/// Has its effect once, and does not say so the first time.
+struct HangsOnce(Hangs, std::sync::atomic::AtomicBool);
+
+#[async_trait]
+impl Tool for HangsOnce {
+    fn spec(&self) -> &ToolSpec {
+        self.0.spec()
+    }
+
+    async fn call(&self, args: Args, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        let replies = self.spec().name == "reply_to_thread";
+        match replies && self.1.swap(false, std::sync::atomic::Ordering::SeqCst) {
+            true => self.0.call(args, cx).await,
+            false => self.0.inner.call(args, cx).await,
+        }
+    }
+}
+
+/// One at a time within a process, too; and what nobody is at any more is nobody's, without any time that passes.
+#[tokio::test]
+async fn what_a_task_of_this_process_left_is_gone_on_with_at_once() {
+    let played = played(SCRIPT, Vec::new());
+    let bundle = played.office.sweep_one("thread:1053").await.unwrap().remove(0).bundle.unwrap();
+    let done = Arc::new(Notify::new());
+    let told = Arc::clone(&done);
+    let first = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let around: Around = Arc::new(move |inner: Arc<dyn Tool>| {
+        let hangs = inner.spec().name == "reply_to_thread" && first.load(std::sync::atomic::Ordering::SeqCst);
+        if hangs {
+            first.store(false, std::sync::atomic::Ordering::SeqCst);
+        }
+        Arc::new(HangsOnce(Hangs { inner, done: Arc::clone(&told) }, hangs.into()))
+    });
+    let office =
+        Office::new(Means { around: Some(around), ..played.beside("slow").means().clone() }).unwrap();
+    let (id, all) = (bundle.id().to_owned(), Picked::all(&bundle));
+    let applying = tokio::spawn({
+        let (office, id, all) = (office.clone(), id.clone(), all.clone());
+        async move { office.apply("member:maya", &id, &all).await }
+    });
+    tokio::time::timeout(Duration::from_secs(10), done.notified()).await.unwrap();
+    assert_eq!(office.resume().await.unwrap(), [], "it is being applied");
+    let refused = office.apply("member:jonas", &id, &all).await.unwrap_err().to_string();
+    assert!(refused.starts_with(&format!("bundle {id} is being applied by slow; ")), "{refused}");
+    applying.abort();
+    let _ = applying.await;
+    let resumed = office.resume().await.unwrap();
+    assert_eq!(resumed.iter().map(Bundle::id).collect::<Vec<_>>(), [id.as_str()]);
+    assert!(matches!(resumed[0].actions[0].status, Status::Done { .. }), "{resumed:?}");
+    assert_eq!(office.means().store.look(|c| mail::outbox(c, None)).unwrap().len(), 1, "it is sent once");
+}
+
+/// A clock that is moved, or a tool that takes long, takes nothing away from a process that shows that it is there; and one
+/// that left is not waited for.
+#[tokio::test]
+async fn what_is_applied_belongs_to_its_process_for_as_long_as_that_lives() {
+    let played = played(SCRIPT, Vec::new());
+    let bundle = played.office.sweep_one("thread:1053").await.unwrap().remove(0).bundle.unwrap();
+    let done = Arc::new(Notify::new());
+    let told = Arc::clone(&done);
+    let around: Around = Arc::new(move |inner| Arc::new(Hangs { inner, done: Arc::clone(&told) }));
+    let slow = Office::new(Means { around: Some(around), ..played.beside("slow").means().clone() }).unwrap();
+    let (id, all) = (bundle.id().to_owned(), Picked::all(&bundle));
+    let applying = tokio::spawn({
+        let slow = slow.clone();
+        async move { slow.apply("member:maya", &id, &all).await }
+    });
+    tokio::time::timeout(Duration::from_secs(10), done.notified()).await.unwrap();
+    played.clock.by(SignedDuration::from_hours(24));
+    slow.beat().await.unwrap();
+    assert_eq!(played.office.resume().await.unwrap(), []);
+    applying.abort();
+    slow.leave().await.unwrap();
+    assert_eq!(played.office.resume().await.unwrap().len(), 1);
+    assert_eq!(played.office.means().store.look(|c| mail::outbox(c, None)).unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_somebody_approved_who_is_gone_is_not_done_at_all() {
+    let played = played(SCRIPT, Vec::new());
+    let bundle = played.office.sweep_one("thread:1053").await.unwrap().remove(0).bundle.unwrap();
+    let begun = Arc::new(Notify::new());
+    let told = Arc::clone(&begun);
+    let around: Around = Arc::new(move |inner| Arc::new(Stands { inner, begun: Arc::clone(&told) }));
+    let slow = Office::new(Means { around: Some(around), ..played.beside("slow").means().clone() }).unwrap();
+    let (id, all) = (bundle.id().to_owned(), Picked::all(&bundle));
+    let applying = tokio::spawn(async move { slow.apply("member:maya", &id, &all).await });
+    tokio::time::timeout(Duration::from_secs(10), begun.notified()).await.unwrap();
+    applying.abort();
+    let _ = applying.await;
+    let store = &played.office.means().store;
+    store
+        .change(|tx| {
+            Ok(tx.execute(
+                "UPDATE documents SET doc = replace(doc, 'member:maya', 'member:gone') WHERE kind = 'bundle'",
+                [],
+            )?)
+        })
+        .unwrap();
+    played.clock.by(SignedDuration::from_mins(10));
+    let resumed = played.office.enter().await.unwrap().bundles;
+    let reason = "member:gone approved it and is not there any more".to_owned();
+    assert_eq!(resumed[0].actions[0].status, Status::Unknown { reason });
+    assert_eq!(store.look(|c| mail::outbox(c, None)).unwrap().len(), 0);
+}
+
 const TASKS: &str = r#"
 name = "agents"
 

@@ -1,5 +1,6 @@
 //! Triggers of the desk: what fires, once, with whose rights, and what is on record of it.
 
+use jiff::SignedDuration;
 use mica_domain::triggers::TriggersError;
 
 use super::*;
@@ -9,7 +10,7 @@ use crate::store::tests::filled;
 use crate::store::{Hand, mail};
 
 /// Reads the thread, tags it, proposes a task and a reply, and says so.
-const SCRIPT: &str = r#"
+pub(in crate::office) const SCRIPT: &str = r#"
 name = "agents"
 
 [[turns]]
@@ -94,39 +95,30 @@ async fn new_mail_is_sorted_at_once_and_the_reply_is_proposed() {
     assert!(refused.to_string().contains("stale"), "{refused}");
 }
 
+/// Another desk has the conversation with an agent: what is written waits, says why, and is not lost.
 #[tokio::test]
-async fn the_sweep_comes_at_its_time_once_and_looks_at_each_thread() {
-    let played = played(SCRIPT, Vec::new());
-    let office = &played.office;
-    office.due().await.unwrap();
-    assert!(office.runs().await.unwrap().is_empty(), "its time has not come");
-    let next = office.upcoming().unwrap();
-    assert_eq!(next.len(), 1);
-    assert_eq!(next[0].1.to_string(), "2026-11-16T01:00:00Z", "two o'clock in Berlin");
-    let wait = next[0].1.duration_since((office.means().now)()) + SignedDuration::from_secs(1);
-    played.clock.by(wait);
-    office.due().await.unwrap();
-    office.due().await.unwrap();
-    let runs = office.runs().await.unwrap();
-    let of = |trigger: &str| runs.iter().filter(|ran| ran.fire.trigger == trigger).collect::<Vec<_>>();
-    let sweep = of(SWEEP);
-    assert_eq!(sweep.len(), 1);
-    assert_eq!(sweep[0].fire.due, next[0].1);
-    let quiet = of("quiet-thread");
-    assert_eq!(quiet.len(), SWEPT);
-    for ran in &quiet {
-        assert_eq!(ran.outcome(), "completed");
-        let thread = ran.about().unwrap();
-        assert!(sweep[0].summary().contains(thread), "{} {thread}", sweep[0].summary());
-        assert_eq!(ran.bundle.as_ref().unwrap().about.subject.as_ref().unwrap().id, thread);
+async fn what_is_written_to_an_agent_waits_while_another_process_has_the_conversation() {
+    let played = played("name = \"m\"\n[otherwise]\nsteps = [{ text = \"Yes.\" }]", Vec::new());
+    let other = played.beside("second");
+    let first = played.office.message("agent:triage", "member:maya", "Hello?").await.unwrap();
+    assert_eq!(first[0].summary(), "Yes.");
+    let ran = other.message("agent:triage", "member:maya", "Still there?").await.unwrap();
+    assert_eq!(ran[0].outcome(), "pending");
+    let why = ran[0].problem().unwrap();
+    assert!(why.starts_with("the session dm/agent:triage/member:maya is in use: "), "{why}");
+    assert!(why.contains("is open in another program"), "{why}");
+    for _ in 0..6 {
+        played.clock.by(SignedDuration::from_secs(10));
+        other.due().await.unwrap();
     }
-    assert_eq!(played.model.requests().len(), 3 * SWEPT);
-    assert!(office.means().store.look(|c| mail::outbox(c, None)).unwrap().is_empty());
-    // Two nights without anybody: it is made up for once.
-    played.clock.by(SignedDuration::from_hours(48));
-    office.due().await.unwrap();
-    let runs = office.runs().await.unwrap();
-    assert_eq!(runs.iter().filter(|ran| ran.fire.trigger == SWEEP).count(), 2);
+    assert_eq!(played.model.requests().len(), 1);
+    played.office.forget().await;
+    played.clock.by(SignedDuration::from_secs(10));
+    other.due().await.unwrap();
+    let fire = ran[0].fire.id();
+    let ran = other.runs().await.unwrap().into_iter().find(|ran| ran.fire.id() == fire).unwrap();
+    assert_eq!((ran.outcome(), ran.summary(), ran.problem()), ("completed", "Yes.", None));
+    assert!(format!("{:?}", played.model.requests().last().unwrap()).contains("Still there?"));
 }
 
 #[tokio::test]

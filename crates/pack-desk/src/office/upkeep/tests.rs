@@ -67,6 +67,31 @@ async fn who_slept_for_long_does_not_take_itself_for_dead() {
     assert_eq!(holder(&played).as_deref(), Some("member:maya"));
 }
 
+/// It was taken for dead, and its lock was given back. What it edits then it holds again, as a process that lives.
+#[tokio::test]
+async fn a_run_that_slept_holds_again_what_it_edits() {
+    let played = played(SILENT, Vec::new());
+    let other = played.beside("second");
+    let station = played.office.station("member:maya");
+    Holding::new(station.clone()).begin(&open_article()).await.unwrap();
+    played.clock.by(seconds(61));
+    other.enter().await.unwrap();
+    assert_eq!(holder(&played), None);
+    let title =
+        json!({ "article": "article:returns", "title": "Returns, again" }).as_object().unwrap().clone();
+    let cx = mica_agent::ToolCx::new("run".into(), "call".into(), Default::default(), |_| {});
+    crate::tools::edit_article::tool(&station).call(title, &cx).await.unwrap();
+    assert_eq!(holder(&played).as_deref(), Some("member:maya"));
+    for pass in [0, 59] {
+        played.clock.by(seconds(pass));
+        other.enter().await.unwrap();
+        assert_eq!(holder(&played).as_deref(), Some("member:maya"), "{pass}");
+    }
+    played.clock.by(seconds(2));
+    other.enter().await.unwrap();
+    assert_eq!(holder(&played), None, "it showed no sign of life since");
+}
+
 #[tokio::test]
 async fn who_is_gone_is_not_waited_for_by_whoever_wants_the_article_next() {
     let played = played(SILENT, Vec::new());

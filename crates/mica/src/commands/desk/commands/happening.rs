@@ -116,5 +116,9 @@ pub async fn tell(room: &mut Room, rest: &str) -> Result<String> {
 /// The nightly sweep, now.
 pub async fn sweep(room: &mut Room) -> Result<String> {
     let ran = room.office.sweep().await?;
-    Ok(if ran.is_empty() { "no thread waits for so long".to_owned() } else { room.came(&ran) })
+    Ok(if ran.is_empty() {
+        "no other thread waits for so long; /bundles lists what was proposed before".to_owned()
+    } else {
+        room.came(&ran)
+    })
 }

@@ -81,7 +81,7 @@ pub fn told(room: &Room, bundle: &Bundle, long: bool) -> String {
             Status::Skipped { reason } => format!("[- {}]", row(reason)),
             Status::Unknown { reason } => format!("[? {}]", row(reason)),
         };
-        let _ = writeln!(out, "  {mark} {} {}", row(&action.id), row(&action.digest));
+        let _ = writeln!(out, "  {mark} {} {}", row(&action.id), row(&action.shown()));
         if !long {
             continue;
         }
@@ -93,6 +93,16 @@ pub fn told(room: &Room, bundle: &Bundle, long: bool) -> String {
                 true => drop(write!(out, "        {}{fixed}:\n{}", row(name), indented(&text, 10))),
                 false => drop(writeln!(out, "        {}{fixed}: {}", row(name), row(&text))),
             }
+        }
+        for (name, proposed, _) in action.changes() {
+            let text = proposed.map_or_else(
+                || "not given".to_owned(),
+                |value| match value.as_str() {
+                    Some(text) => text.to_owned(),
+                    None => value.to_string(),
+                },
+            );
+            let _ = writeln!(out, "        proposed {}: {}", row(name), row(&text));
         }
     }
     out
