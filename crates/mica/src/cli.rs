@@ -15,6 +15,7 @@ use crate::equipment::of_commands;
 pub mod desk;
 pub mod eval;
 pub mod ext;
+pub mod given;
 pub mod knowhow;
 pub mod language;
 pub mod mcp;

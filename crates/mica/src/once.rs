@@ -9,6 +9,7 @@ use mica_ai::Message;
 use mica_ext::World as _;
 use serde_json::json;
 
+use crate::cli::given::typed;
 use crate::cli::{Output, RunFlags};
 use crate::config::Values;
 use crate::equipment::extensions::screen::Errors;
@@ -134,51 +135,23 @@ pub async fn run(values: &Values, flags: &RunFlags, surroundings: &Surroundings)
     Ok(Exit::from(&outcome))
 }
 
+/// Flags that say how this run was begun and heard, and nothing about how the session goes on.
+const OF_THIS_RUN: &[&str] = &[
+    "--prompt",
+    "--output",
+    "--show-thinking",
+    "--continue",
+    "--resume",
+    "--no-session",
+    "--yes",
+    "--plain",
+];
+
 /// The command that goes on with a session as it was begun: what guarded it guards it then too.
 fn again(flags: &RunFlags, id: &str) -> String {
-    let RunFlags {
-        model,
-        dialect,
-        base_url,
-        api_key_env,
-        effort,
-        max_turns,
-        max_cost,
-        max_time,
-        mode,
-        pack,
-        ..
-    } = flags;
-    let named = [
-        ("--model", model.clone()),
-        ("--dialect", dialect.clone()),
-        ("--base-url", base_url.clone()),
-        ("--api-key-env", api_key_env.clone()),
-        ("--effort", effort.clone()),
-        ("--max-turns", max_turns.map(|most| most.to_string())),
-        ("--max-cost", max_cost.map(|most| most.to_string())),
-        ("--max-time", max_time.map(|most| most.to_string())),
-        ("--mode", mode.clone()),
-        ("--pack", pack.clone()),
-        ("--directory", flags.directory.as_ref().map(|folder| folder.display().to_string())),
-    ];
-    let mut command = format!("mica --resume {id}");
-    let mut add = |flag: &str, value: &str| {
-        command.push_str(&format!(" {flag} {}", quoted(value)));
-    };
-    named.iter().for_each(|(flag, value)| value.iter().for_each(|value| add(flag, value)));
-    flags.allow.iter().for_each(|rule| add("--allow", rule));
-    flags.extension.iter().for_each(|path| add("--extension", &path.display().to_string()));
-    command
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
-    if !word.is_empty() && word.chars().all(is_safe) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
+    let given = flags.given();
+    let kept = given.iter().filter(|given| !OF_THIS_RUN.contains(&given.flag));
+    format!("mica --resume {id}{}", typed(kept))
 }
 
 /// Goes on with what extensions want runs to begin with.

@@ -5,6 +5,7 @@
 //! shown on a row of its own instead, and the printer waits until it is sent.
 
 use std::collections::VecDeque;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,6 +14,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use rustyline::{EventHandler, ExternalPrinter};
 use tokio::sync::mpsc;
 
+use crate::render::question::plain;
 use crate::render::text::TextPrinter;
 use crate::terminal::bound::Pressed;
 use crate::terminal::keys::Keys;
@@ -156,6 +158,11 @@ impl Terminal {
         self.draft.push_str(&text.replace('\n', " "));
     }
 
+    /// Takes what the next line would begin as out again.
+    pub fn undraft(&mut self) -> String {
+        std::mem::take(&mut self.draft)
+    }
+
     /// Listens for lines while something runs.
     pub fn watch(&self) {
         self.watching.store(true, Ordering::SeqCst);
@@ -227,16 +234,24 @@ fn keyboard(
     printer: &TextPrinter,
     mut editor: Option<Editor>,
 ) {
+    let mut before = Before::default();
     while let Ok(task) = work.recv() {
         let answer = match task {
             Task::Edit { prompt, initial, keys } => match &mut editor {
                 None => Told::Input(Input::End),
                 Some(editor) => {
-                    editor.bind(keys);
-                    editor.line(&prompt, &initial)
+                    before.gather();
+                    match before.inputs.pop_front() {
+                        Some(Input::Line(line)) => editor.typed(&prompt, format!("{initial}{line}")),
+                        Some(input) => Told::Input(input),
+                        None => {
+                            editor.bind(keys);
+                            editor.line(&prompt, &format!("{initial}{}", std::mem::take(&mut before.rest)))
+                        }
+                    }
                 }
             },
-            Task::Watch => Told::Still(watch(told, flags, printer)),
+            Task::Watch => Told::Still(watch(told, flags, printer, std::mem::take(&mut before))),
         };
         if told.blocking_send(answer).is_err() {
             return;
@@ -244,9 +259,33 @@ fn keyboard(
     }
 }
 
-/// Passes on whole lines while the flag is up. Returns what was typed but not sent.
-fn watch(told: &mpsc::Sender<Told>, flags: &Flags, printer: &TextPrinter) -> String {
+/// What was typed before a prompt was there. The line editor drops what it reads behind the line that it takes, so none of
+/// this is left to it.
+#[derive(Default)]
+struct Before {
+    inputs: VecDeque<Input>,
+    rest: String,
+}
+
+impl Before {
+    /// Takes what was typed by now. It waits for nothing.
+    fn gather(&mut self) {
+        let mut keys = Keys::take();
+        keys.begin(&std::mem::take(&mut self.rest));
+        self.inputs.extend(keys.pending());
+        self.rest = keys.line();
+    }
+}
+
+/// Passes on whole lines while the flag is up, first those that came before. Returns what was typed but not sent.
+fn watch(told: &mpsc::Sender<Told>, flags: &Flags, printer: &TextPrinter, before: Before) -> String {
     let mut keys = Keys::take();
+    keys.begin(&before.rest);
+    for input in before.inputs {
+        if told.blocking_send(Told::Input(input)).is_err() {
+            return String::new();
+        }
+    }
     let mut question = NO_QUESTION;
     while flags.watching.load(Ordering::SeqCst) {
         let asked = flags.asking.load(Ordering::SeqCst);
@@ -320,6 +359,21 @@ impl Editor {
         self.keys = keys;
     }
 
+    /// A line that was typed before its prompt was there.
+    fn typed(&mut self, prompt: &str, line: String) -> Told {
+        let mut out = std::io::stdout().lock();
+        // A terminal that is gone shows nothing.
+        let _ = writeln!(out, "{prompt}{}", plain(&line)).and_then(|()| out.flush());
+        self.keep(&line);
+        Told::Input(Input::Line(line))
+    }
+
+    fn keep(&mut self, line: &str) {
+        if !line.trim().is_empty() && self.editor.add_history_entry(line).unwrap_or(false) {
+            self.remember();
+        }
+    }
+
     fn line(&mut self, prompt: &str, initial: &str) -> Told {
         let read = self.editor.readline_with_initial(prompt, (initial, ""));
         if let (Some(key), Ok(line)) = (self.pressed.take(), &read) {
@@ -327,9 +381,7 @@ impl Editor {
         }
         Told::Input(match read {
             Ok(line) => {
-                if !line.trim().is_empty() && self.editor.add_history_entry(&line).unwrap_or(false) {
-                    self.remember();
-                }
+                self.keep(&line);
                 Input::Line(line)
             }
             Err(rustyline::error::ReadlineError::Interrupted) => Input::Interrupt,

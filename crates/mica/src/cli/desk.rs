@@ -28,7 +28,7 @@ pub struct DeskFlags {
     #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
     /// The member who is there: an id or a name
-    #[arg(long = "as", value_name = "MEMBER", default_value = "member:maya")]
+    #[arg(long = "as", value_name = "MEMBER", default_value = MEMBER)]
     pub member: String,
     /// The page to begin on: inbox, records, tasks, kb, agents, today or runs
     #[arg(long, value_name = "PAGE")]
@@ -37,15 +37,22 @@ pub struct DeskFlags {
     #[arg(long, value_name = "ID")]
     pub open: Vec<String>,
     /// The conversation to go on with, or to begin
-    #[arg(long, value_name = "NAME", default_value = "main")]
+    #[arg(long, value_name = "NAME", default_value = CONVERSATION)]
     pub conversation: String,
     /// Answer with the script that comes along, and ask no model
     #[arg(long)]
     pub scripted: bool,
     /// The zone that deadlines and times are in
-    #[arg(long, value_name = "ZONE", default_value = "Europe/Berlin")]
+    #[arg(long, value_name = "ZONE", default_value = ZONE)]
     pub zone: String,
 }
+
+/// Who is there when nobody is named.
+pub const MEMBER: &str = "member:maya";
+/// The conversation when none is named.
+pub const CONVERSATION: &str = "main";
+/// The zone when none is named.
+pub const ZONE: &str = "Europe/Berlin";
 
 impl DeskFlags {
     /// Whether something is done once, without a person.

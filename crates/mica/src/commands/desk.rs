@@ -7,6 +7,7 @@ mod clock;
 mod commands;
 mod edits;
 mod flags;
+mod fold;
 mod lines;
 mod listening;
 mod once;
@@ -19,15 +20,16 @@ mod tour;
 
 use std::io::IsTerminal;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use jiff::tz::TimeZone;
 use mica_policy::budget::Limits;
-use pack_desk::office::{Means, Office};
+use pack_desk::office::{Means, Office, Work};
 use pack_desk::{Store, store};
 
-use crate::cli::RunFlags;
 use crate::cli::desk::DeskFlags;
+use crate::cli::{Form, RunFlags};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::reach::{self, Reach};
@@ -47,10 +49,18 @@ use talking::Asking;
 /// # Errors
 /// Data that cannot be used, a member or page that is not there, a model that cannot be asked.
 pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings) -> Result<Exit> {
+    let ran = Box::pin(work(flags, run, surroundings)).await;
+    if let (Err(problem), Form::Json) = (&ran, flags.format) {
+        once::broken(problem);
+    }
+    ran
+}
+
+async fn work(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings) -> Result<Exit> {
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let colour = terminal && surroundings.variable("NO_COLOR").is_none();
     let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), colour, Audience::Reader);
-    let screen = Arc::new(Screen::new(Arc::clone(&printer), colour));
+    let screen = Arc::new(Screen::new(Arc::clone(&printer), colour, terminal));
     if let Some(problem) = flags::problem(flags, run) {
         screen.complain(&format!("mica: {problem}"));
         return Ok(Exit::Usage);
@@ -91,6 +101,7 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
         needs::check(&room, Needs::Thing, id, "open").await?;
         commands::placing::open(&mut room, id)?;
     }
+    room.keep_place().await?;
     let asking = if run.yes { Asking::Nobody } else { Asking::Person };
     if flags.is_once() {
         if script.is_some() {
@@ -98,8 +109,8 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
                 "desk: no model is asked, a script answers; `mica doctor` says how to configure one",
             );
         }
-        let left = Box::pin(once::once(&mut room, flags, asking)).await;
-        room.leave().await;
+        let left = Box::pin(once::once(&mut room, flags, run, asking)).await;
+        leave(&room, None).await;
         return left;
     }
     if filled {
@@ -112,6 +123,9 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
     if room.page.is_some() || !room.opened.is_empty() {
         screen.tell(&commands::placing::place(&room));
     }
+    if room.is_cut_off().await {
+        screen.tell("… what you said last has no answer: say it again, or go on with something else");
+    }
     // While somebody is there, so are the agents: times come, work ends, threads are gone on with.
     let work = room.office.begin().await?;
     let mut from = if terminal {
@@ -122,9 +136,31 @@ pub async fn run(flags: &DeskFlags, run: &RunFlags, surroundings: &Surroundings)
         From::pipe()
     };
     let left = Box::pin(talking::talk(&mut room, &mut from, asking)).await;
-    work.end().await;
-    room.leave().await;
+    leave(&room, Some(work)).await;
     left
+}
+
+/// How long what this process held may take to be let go of, when somebody leaves at once.
+const PARTING: Duration = Duration::from_millis(500);
+
+/// Leaves: what goes on is ended, and what this process held is free for others. Who does not want to wait for that does not.
+async fn leave(room: &Room, work: Option<Work>) {
+    if room.hurries {
+        // What goes on ends with the program.
+        drop(work);
+        let _ = tokio::time::timeout(PARTING, room.leave()).await;
+        return;
+    }
+    let well = async {
+        if let Some(work) = work {
+            work.end().await;
+        }
+        room.leave().await;
+    };
+    tokio::select! {
+        () = well => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
 }
 
 type Answering =

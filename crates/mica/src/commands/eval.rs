@@ -165,51 +165,16 @@ fn read(path: &Path) -> Result<Report> {
     Ok(report)
 }
 
+/// Flags of a run that say something about cases: which model is asked, live or to be recorded, and where they are.
+const OF_CASES: &[&str] = &["--model", "--dialect", "--base-url", "--api-key-env", "--directory"];
+
 /// Flags of a run that were given, and that say nothing about cases.
 fn ignored(run: &RunFlags) -> Vec<&'static str> {
-    let RunFlags {
-        prompt,
-        output,
-        show_thinking,
-        go_on,
-        resume,
-        no_session,
-        // They say which model is asked, live or to be recorded.
-        model: _,
-        dialect: _,
-        base_url: _,
-        api_key_env: _,
-        effort,
-        max_turns,
-        max_cost,
-        max_time,
-        mode,
-        pack,
-        allow,
-        yes,
-        plain,
-        extension,
-        directory: _,
-    } = run;
-    let given = [
-        (prompt.is_some(), "--prompt"),
-        (output.is_some(), "--output"),
-        (*show_thinking, "--show-thinking"),
-        (*go_on, "--continue"),
-        (resume.is_some(), "--resume"),
-        (*no_session, "--no-session"),
-        (effort.is_some(), "--effort"),
-        (max_turns.is_some(), "--max-turns"),
-        (max_cost.is_some(), "--max-cost"),
-        (max_time.is_some(), "--max-time"),
-        (mode.is_some(), "--mode"),
-        (pack.is_some(), "--pack"),
-        (!allow.is_empty(), "--allow"),
-        (*yes, "--yes"),
-        (*plain, "--plain"),
-        (!extension.is_empty(), "--extension"),
-    ];
-    given.into_iter().filter_map(|(given, name)| given.then_some(name)).collect()
+    let mut given: Vec<&'static str> = run.given().into_iter().map(|given| given.flag).collect();
+    given.retain(|flag| !OF_CASES.contains(flag));
+    // One that was given several times is said once.
+    given.dedup();
+    given
 }
 
 /// Waits until somebody has enough: at the keyboard, or whoever runs this in the place of somebody.

@@ -83,6 +83,11 @@ impl Keys {
         self.line.text()
     }
 
+    /// Begins with what was typed before.
+    pub fn begin(&mut self, text: &str) {
+        self.line.bytes.extend_from_slice(text.as_bytes());
+    }
+
     /// Begins an empty line and remembers this one.
     pub fn put_aside(&mut self) {
         self.give_back();
@@ -113,14 +118,21 @@ impl Keys {
         Self { line: Line::default(), aside: None, ended: false, before }
     }
 
+    /// What was typed by now; waits for nothing.
+    pub fn pending(&mut self) -> Vec<Input> {
+        let mut inputs = Vec::new();
+        while !self.ended && is_ready(0) {
+            inputs.extend(self.read());
+        }
+        inputs
+    }
+
     /// What was typed; waits a moment for it.
     pub fn read(&mut self) -> Vec<Input> {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        use rustix::event::{Timespec, poll};
         let stdin = std::io::stdin();
-        let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-        let moment = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-        let ready = poll(&mut fds, Some(&moment)).is_ok_and(|ready| ready > 0);
-        if !ready {
+        let moment = Timespec { tv_sec: 0, tv_nsec: MOMENT };
+        if !is_ready(MOMENT) {
             return Vec::new();
         }
         if self.ended {
@@ -144,6 +156,19 @@ impl Keys {
     }
 }
 
+/// Nanoseconds that are waited for a key.
+#[cfg(unix)]
+const MOMENT: i64 = 50_000_000;
+
+/// Whether a key comes within so many nanoseconds.
+#[cfg(unix)]
+fn is_ready(nanoseconds: i64) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = std::io::stdin();
+    let wait = Timespec { tv_sec: 0, tv_nsec: nanoseconds };
+    poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&wait)).is_ok_and(|ready| ready > 0)
+}
+
 #[cfg(unix)]
 impl Drop for Keys {
     fn drop(&mut self) {
@@ -160,6 +185,11 @@ impl Keys {
     /// Takes nothing.
     pub fn take() -> Self {
         Self { line: Line::default(), aside: None, ended: false }
+    }
+
+    /// Nothing.
+    pub fn pending(&mut self) -> Vec<Input> {
+        Vec::new()
     }
 
     /// Nothing, after a moment.

@@ -170,3 +170,92 @@ async fn the_page_is_there_again() {
     person.sees("inbox thread:1053> ");
     person.leaves();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_typed_ahead_comes_in_its_order() {
+    let mut slow = Turn::new().text("It took a while.");
+    slow.pacing = Some(Pacing { chars: 99, first_ms: 3_000, delay_ms: 0 });
+    let mut person = sits_at_the_desk(Scenario::new().turn(slow)).await;
+    person.sees("desk> ");
+    person.types("wait\r");
+    // The prompt's own echo of the line, and the end of its row.
+    person.sees("wait");
+    person.sees("\n");
+    person.types("/page kb\r");
+    person.sees("» /page kb");
+    person.types("/page tasks\r");
+    person.sees("» /page tasks");
+    person.types("/page no");
+    person.sees("» /page no");
+    person.sees("It took a while.");
+    person.sees("line by line");
+    // One line is in each prompt, and waits to be sent there.
+    person.sees("desk> /page kb");
+    person.types("\r");
+    person.sees("kb> /page tasks");
+    person.types("\r");
+    person.sees("tasks> /page no");
+    person.types("ne\r");
+    person.sees("on no page");
+    person.sees("desk> ");
+    person.leaves();
+}
+
+/// The line editor drops what stands behind the line that it takes, so what came before its prompt is not left to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_typed_before_the_first_prompt_is_not_lost() {
+    let mut person = sits_at_the_desk(Scenario::new()).await;
+    person.types("/page kb\r/page tasks\r/page no");
+    person.sees("kb> /page tasks");
+    person.types("\r");
+    person.sees("tasks> /page no");
+    person.types("ne\r");
+    person.sees("on no page");
+    person.sees("desk> ");
+    person.leaves();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_cut_off_is_told_at_the_next_start() {
+    let hello = |results| When { tool_results: Some(results), ..When::default() };
+    let scenario = Scenario::new().turn(looks().when(hello(0))).turn(stalls().when(hello(1)));
+    let mut person = sits_at_the_desk(scenario).await;
+    let first = person.sees("desk> ");
+    assert!(!first.contains("has no answer"), "{first:?}");
+    person.types("hello\r");
+    person.sees("· search_records query=Ana");
+    person.program.kill().unwrap();
+    person.program.wait().unwrap();
+    person.comes_back_to_the_desk();
+    person.sees("what you said last has no answer");
+    person.sees("desk> ");
+    person.leaves();
+}
+
+/// What a killed process held is not free for a while, and a sweep waits for it: nobody has to wait with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_stop_leaves_at_once_also_after_a_kill() {
+    let first = When { tool_results: Some(0), ..When::default() };
+    let mut scenario = Scenario::new().turn(looks().when(first));
+    scenario.otherwise = Some(Box::new(stalls()));
+    let mut person = sits_at_the_desk(scenario).await;
+    person.sees("desk> ");
+    person.types("/sweep\r");
+    person.sees("· search_records query=Ana");
+    person.program.kill().unwrap();
+    person.program.wait().unwrap();
+    person.comes_back_to_the_desk();
+    person.sees("desk> ");
+    person.types("/sweep\r");
+    // The prompt is over; a key shows that it is listened to while the sweep goes on.
+    person.sees("\x1b[?2004l");
+    person.types("x");
+    person.sees("» x");
+    person.types("\x03");
+    person.sees("stopping; Ctrl-C again leaves");
+    let since = std::time::Instant::now();
+    person.types("\x03");
+    person.sees("desk: left in the middle: ");
+    person.left_with(130);
+    assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
+}

@@ -335,6 +335,30 @@ pub fn undoable(connection: &Connection, limit: Option<u32>) -> Result<Vec<Snaps
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Whether an article is as a run left it, so that what it said before that can be put back.
+///
+/// # Errors
+/// [`DeskError::Invalid`] when somebody else changed it since; [`DeskError::Held`].
+pub fn is_as_left(connection: &Connection, article: &str, run: &str) -> Result<()> {
+    if let Some(holder) = holder(connection, article)? {
+        return Err(DeskError::Held { article: article.to_owned(), holder });
+    }
+    let last: Option<String> = connection
+        .query_row(
+            "SELECT detail FROM activity WHERE about = ?1 AND verb = 'edited' ORDER BY seq DESC LIMIT 1",
+            [article],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let by: serde_json::Value = last.map(|last| serde_json::from_str(&last)).transpose()?.unwrap_or_default();
+    if by["run"] != run {
+        return Err(DeskError::invalid(format!(
+            "{article} was changed by somebody else since; look at it first"
+        )));
+    }
+    Ok(())
+}
+
 /// Puts back what an article said before a run.
 ///
 /// # Errors
@@ -353,22 +377,7 @@ pub fn undo(tx: &Transaction<'_>, hand: &Hand, id: &str) -> Result<Article> {
     if state == "undone" {
         return Err(DeskError::invalid(format!("{article} was put back already")));
     }
-    if let Some(holder) = holder(tx, &article)? {
-        return Err(DeskError::Held { article, holder });
-    }
-    let last: Option<String> = tx
-        .query_row(
-            "SELECT detail FROM activity WHERE about = ?1 AND verb = 'edited' ORDER BY seq DESC LIMIT 1",
-            [&article],
-            |row| row.get(0),
-        )
-        .optional()?;
-    let by: serde_json::Value = last.map(|last| serde_json::from_str(&last)).transpose()?.unwrap_or_default();
-    if by["run"] != run.as_str() {
-        return Err(DeskError::invalid(format!(
-            "{article} was changed by somebody else since; look at it first"
-        )));
-    }
+    is_as_left(tx, &article, &run)?;
     put(tx, hand, &article, &title, &body)?;
     tx.execute("UPDATE article_snapshots SET state = 'undone' WHERE id = ?1", [id])?;
     activity::log(tx, hand, "undone", &article, &json!({ "snapshot": id }))?;

@@ -5,6 +5,8 @@
 use anyhow::{Result, anyhow, bail};
 use mica_agent::{Args, Ask, Shown};
 use mica_ai::id::CallId;
+use mica_ai::message::ResultStatus;
+use mica_ai::{Content, Message};
 use mica_domain::approvals::{ApprovalCard, Choice};
 use pack_desk::Desk;
 use serde_json::{Value, json};
@@ -200,7 +202,27 @@ impl Room {
                 "not done: what it rests on has changed since it was shown. It is asked again as it is now:\n{anew}"
             );
         }
-        self.decide(vec![(ask, choice)]).await
+        let call = ask.call.id.clone();
+        let mut did = self.decide(vec![(ask, choice)]).await?;
+        if let (Did::Ran(spoke), true) = (&mut did, is_yes) {
+            spoke.missing.extend(self.failed(&call).await);
+        }
+        Ok(did)
+    }
+
+    /// Why a call of the last run failed, when it did.
+    async fn failed(&self, call: &CallId) -> Option<String> {
+        let of_call = |message: &Message| match message {
+            Message::ToolResult(result) if result.call == *call => Some(result.clone()),
+            _ => None,
+        };
+        let result = self.copilot.agent().with(|cx| cx.messages.iter().rev().find_map(of_call)).await;
+        let result = result.ok().flatten().filter(|result| result.status == ResultStatus::Failed)?;
+        let words = result.content.iter().find_map(|content| match content {
+            Content::Text { text } => text.lines().find(|line| !line.trim().is_empty()),
+            Content::Image(_) => None,
+        });
+        Some(format!("{} was approved, and failed: {}", result.tool, words.unwrap_or("it did not say why")))
     }
 
     /// Keeps how questions were shown to people here, also for the next process: a yes by name counts for that.
@@ -246,9 +268,9 @@ impl Room {
             Some(turned) => Ok(Did::Ran(self.turned(turned).await?)),
             None if answered.decided.late.is_empty() => {
                 let left = answered.decided.open.len();
-                Ok(Did::Said(format!("noted; {left} more to answer before it goes on")))
+                Ok(Did::Asks(format!("noted; {left} more to answer before it goes on")))
             }
-            None => Ok(Did::Said("somebody answered that before, or its time was over".to_owned())),
+            None => bail!("not done: somebody answered that before, or its time was over"),
         }
     }
 
@@ -261,7 +283,9 @@ impl Room {
         let yes = open.map(|(ask, _)| (ask, Choice::Approve { edits: Args::new() })).collect();
         match self.decide(yes).await? {
             Did::Ran(spoke) => Ok(spoke),
-            Did::Said(_) | Did::Quit => bail!("not everything that is asked could be answered"),
+            Did::Said(_) | Did::Short { .. } | Did::Asks(_) | Did::Quit => {
+                bail!("not everything that is asked could be answered")
+            }
         }
     }
 }

@@ -118,7 +118,10 @@ pub fn passing(text: &str, now: Timestamp, zone: &TimeZone) -> Result<SignedDura
     if by.is_negative() {
         bail!("time goes forward only; {example}");
     }
-    if by.as_secs() == 0 {
+    // The clock goes by whole seconds: a part of one more, so that it never stops before the time that was named.
+    let part = i64::from(by.subsec_nanos() > 0);
+    let by = SignedDuration::from_secs(by.as_secs().saturating_add(part));
+    if by.is_zero() {
         bail!("{text:?} is no time that could pass; {example}");
     }
     Ok(by)

@@ -10,8 +10,10 @@ use mica_ai::{Content, Message};
 use super::screen::Screen;
 use crate::render::text::brief;
 
-/// Columns of the arguments of a call.
+/// Columns of the arguments of a call at most.
 const WIDTH: usize = 90;
+/// And at least, however narrow the terminal is.
+const LEAST: usize = 34;
 
 /// Tells calls, and how they failed.
 pub struct Listening(pub Arc<Screen>);
@@ -21,7 +23,10 @@ impl Listener for Listening {
     async fn event(&self, event: Event) {
         match event.kind {
             EventKind::CallStart { tool, arguments, .. } => {
-                self.0.note("·", format!("{tool} {}", brief(&arguments, WIDTH)).trim_end());
+                // With the mark before it, and a space on both sides of the tool.
+                let columns = self.0.columns().unwrap_or(usize::MAX).saturating_sub(tool.len() + 3);
+                let shown = brief(&arguments, columns.clamp(LEAST, WIDTH));
+                self.0.note("·", format!("{tool} {shown}").trim_end());
             }
             EventKind::CallProgress { news, .. } => self.0.note(" ", news.trim()),
             EventKind::Retry(retry) => {

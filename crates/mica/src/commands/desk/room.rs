@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use mica_agent::{Ask, Outcome};
+use mica_ai::Message;
 use mica_ai::id::CallId;
 use mica_domain::approvals::Person;
 use mica_domain::refs::{Origin, Ref};
@@ -13,6 +14,7 @@ use mica_domain::{Copilot, CopilotError, Surroundings, Turned};
 use pack_desk::Office;
 use pack_desk::office::Ran;
 use pack_desk::store::{mail, team};
+use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::screen::{Screen, row};
@@ -26,6 +28,15 @@ const SUGGESTS: &str = "suggest_replies";
 pub enum Did {
     /// Something is told.
     Said(String),
+    /// Something is told, and not all that was wanted was done: what was not, and why. What is told has it, too.
+    Short {
+        /// What is told.
+        text: String,
+        /// What was not done.
+        missing: Vec<String>,
+    },
+    /// An answer was taken, and more is asked before anything is done.
+    Asks(String),
     /// A run ended, and was told.
     Ran(Spoke),
     /// The person leaves.
@@ -41,7 +52,38 @@ pub struct Spoke {
     pub text: String,
     /// Answers to pick from.
     pub replies: Vec<String>,
+    /// What was asked before, and is not any more, because something else was said.
+    pub withdrawn: Vec<String>,
+    /// What was approved by its name and could not be done: what, and why.
+    pub missing: Vec<String>,
 }
+
+impl Did {
+    /// Something that is told, with what was not done.
+    pub fn told(text: String, missing: Vec<String>) -> Self {
+        if missing.is_empty() { Self::Said(text) } else { Self::Short { text, missing } }
+    }
+}
+
+/// Why a run did not simply end, for people.
+pub fn why(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Completed | Outcome::Suspended { .. } => None,
+        Outcome::Exhausted { limit } => Some(format!("stopped: {limit}")),
+        Outcome::Aborted => Some("stopped".to_owned()),
+        Outcome::Failed { error } => Some(crate::interactive::for_person(error)),
+    }
+}
+
+/// Where a member is, as it is kept.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Place {
+    page: Option<String>,
+    opened: Vec<Ref>,
+}
+
+/// What it is kept as.
+const PLACE: &str = "desk_place";
 
 /// A member at the desk.
 pub struct Room {
@@ -71,6 +113,10 @@ pub struct Room {
     answers: usize,
     /// What was triggered, ended, and was told.
     told: BTreeSet<String>,
+    /// What could be taken back, and was told.
+    offered: BTreeSet<String>,
+    /// Somebody wants to leave at once: nothing is waited for.
+    pub hurries: bool,
 }
 
 impl Room {
@@ -91,8 +137,7 @@ impl Room {
         for problem in office.enter().await?.problems {
             screen.complain(&format!("desk: {problem}"));
         }
-        let kept = copilot.domain().snapshot();
-        let opened = kept.refs.iter().filter(|one| one.origin == Origin::Page).cloned().collect();
+        let place = place_of(&copilot)?;
         let answers = copilot.shown().await?.len();
         let told = office.runs().await?.iter().filter(|ran| ran.is_over()).map(|ran| ran.fire.id()).collect();
         Ok(Self {
@@ -101,15 +146,42 @@ impl Room {
             who,
             copilot,
             screen,
-            page: kept.page,
-            opened,
+            page: place.page,
+            opened: place.opened,
             mentioned: Vec::new(),
             later: BTreeSet::new(),
             on_screen: None,
             replies: Vec::new(),
             answers,
             told,
+            offered: BTreeSet::new(),
+            hurries: false,
         })
+    }
+
+    /// Keeps where the member is, for the next start.
+    ///
+    /// # Errors
+    /// What cannot be kept.
+    pub async fn keep_place(&self) -> Result<()> {
+        let place = Place { page: self.page.clone(), opened: self.opened.clone() };
+        if place != place_of(&self.copilot)? {
+            let place = serde_json::to_value(&place)?;
+            self.copilot.side().append(PLACE, place).await.map_err(|problem| anyhow!(problem))?;
+        }
+        Ok(())
+    }
+
+    /// Whether what was said last has no answer: the program ended in the middle of the run, or it failed.
+    pub async fn is_cut_off(&self) -> bool {
+        let is_open = |message: &Message| match message {
+            Message::User(_) => true,
+            // Answers to pick from are the end of a run.
+            Message::ToolResult(result) => result.tool != SUGGESTS,
+            Message::Assistant(answer) => answer.calls().next().is_some(),
+        };
+        let last = self.copilot.agent().with(|cx| cx.messages.last().is_some_and(is_open)).await;
+        last.unwrap_or_default() && self.waiting().is_empty()
     }
 
     /// Leaves: what this process held is free for others at once. When that cannot be said, they wait for a minute.
@@ -149,7 +221,11 @@ impl Room {
     pub async fn take(&mut self, line: &str) -> Result<Did> {
         self.clock.look().await?;
         match line.strip_prefix('/') {
-            Some(command) => commands::command_line(self, command).await,
+            Some(command) => {
+                let did = commands::command_line(self, command).await;
+                self.keep_place().await?;
+                did
+            }
             None => self.say(line).await.map(Did::Ran),
         }
     }
@@ -181,7 +257,7 @@ impl Room {
         if !asked.is_empty() {
             self.screen.tell(&format!("… withdrawn, because you said something else: {}", asked.join(", ")));
         }
-        self.turned(turned).await
+        Ok(Spoke { withdrawn: asked, ..self.turned(turned).await? })
     }
 
     /// Shows what a run came to.
@@ -200,7 +276,8 @@ impl Room {
             self.screen.tell(&format!("{}  (a number says it)", rows.collect::<String>()));
         }
         self.answers = self.copilot.shown().await?.len();
-        Ok(Spoke { outcome: turned.outcome, text, replies: self.replies.clone() })
+        let (withdrawn, missing) = (Vec::new(), Vec::new());
+        Ok(Spoke { outcome: turned.outcome, text, replies: self.replies.clone(), withdrawn, missing })
     }
 
     /// What agents did, for people. It is told once.
@@ -261,16 +338,31 @@ impl Room {
         Ok(())
     }
 
-    /// Says how a run ended, when it did not simply end.
-    pub fn tell(&self, outcome: &Outcome) {
-        match outcome {
-            Outcome::Completed | Outcome::Suspended { .. } => {}
-            Outcome::Exhausted { limit } => self.screen.tell(&format!("… stopped: {limit}")),
-            Outcome::Aborted => self.screen.tell("… stopped"),
-            Outcome::Failed { error } => self.screen.fail(&crate::interactive::for_person(error)),
+    /// Says how a run ended, when it did not simply end, and what it left that can be taken back: once.
+    pub fn tell(&mut self, outcome: &Outcome) {
+        match (outcome, why(outcome)) {
+            (Outcome::Failed { .. }, Some(why)) => self.screen.fail(&why),
+            (_, Some(why)) => self.screen.tell(&format!("… {why}")),
+            (_, None) => {}
         }
-        for offer in self.copilot.offers() {
-            self.screen.tell(&format!("… {} can be taken back: /undo {}", row(&offer.name), row(&offer.id)));
+        // What cannot be looked at is no offer.
+        for (snapshot, problem) in commands::taking_back::undoable(self).unwrap_or_default() {
+            let is_offered = snapshot.state == "offered" && problem.is_none();
+            if is_offered && self.offered.insert(snapshot.id.clone()) {
+                let (article, why, id) = (row(&snapshot.article), row(&snapshot.why), row(&snapshot.id));
+                self.screen.tell(&format!("… {article} was changed, and {why}; /undo {id} puts it back"));
+            }
         }
     }
+}
+
+/// Where the member was last, or where the conversation was, when nobody went anywhere since.
+fn place_of(copilot: &Copilot) -> Result<Place> {
+    let kept = copilot.side().all(PLACE).map_err(|problem| anyhow!(problem))?.pop();
+    if let Some(place) = kept.and_then(|place| serde_json::from_value(place).ok()) {
+        return Ok(place);
+    }
+    let kept = copilot.domain().snapshot();
+    let opened = kept.refs.iter().filter(|one| one.origin == Origin::Page).cloned().collect();
+    Ok(Place { page: kept.page, opened })
 }

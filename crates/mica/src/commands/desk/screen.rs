@@ -6,6 +6,7 @@
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::fold::folded;
 use crate::render::question::{plain, plain_page};
 use crate::render::text::TextPrinter;
 use crate::terminal::Asides;
@@ -14,6 +15,8 @@ use crate::terminal::Asides;
 pub struct Screen {
     printer: Arc<TextPrinter>,
     colour: bool,
+    /// Whether a person looks at it.
+    terminal: bool,
     state: Mutex<State>,
 }
 
@@ -29,8 +32,14 @@ struct State {
 
 impl Screen {
     /// With a printer that knows what is typed meanwhile.
-    pub fn new(printer: Arc<TextPrinter>, colour: bool) -> Self {
-        Self { printer, colour, state: Mutex::default() }
+    pub fn new(printer: Arc<TextPrinter>, colour: bool, terminal: bool) -> Self {
+        Self { printer, colour, terminal, state: Mutex::default() }
+    }
+
+    /// Columns of the terminal, as wide as it is now. `None` where there is none.
+    pub fn columns(&self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok().filter(|_| self.terminal)?;
+        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
     }
 
     /// Keeps what is said, for [`Screen::take`].
@@ -91,12 +100,21 @@ impl Screen {
 
     /// Says something to whoever started the program, on standard error.
     pub fn complain(&self, text: &str) {
-        for line in text.lines() {
-            let _ = writeln!(std::io::stderr(), "{}", plain(line));
-        }
+        let _ = std::io::stderr().write_all(plain_page(text).as_bytes());
+    }
+
+    /// The same, in rows that fit: not for what is to be copied.
+    pub fn warn(&self, text: &str) {
+        let text = plain_page(text);
+        let text = self.columns().map_or_else(|| text.clone(), |columns| folded(&text, columns));
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
 
     fn shown(&self, text: String) {
+        let text = match self.columns() {
+            Some(columns) => folded(&text, columns),
+            None => text,
+        };
         if let Some(kept) = &mut self.state().kept {
             kept.push(text);
             return;

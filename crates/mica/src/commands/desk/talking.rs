@@ -32,19 +32,23 @@ pub enum Asking {
 /// Data that cannot be used.
 pub async fn talk(room: &mut Room, from: &mut From, asking: Asking) -> Result<Exit> {
     let stop = Stop::of(room);
+    // What a pipe ends with, for whoever runs it: a person saw what went wrong.
+    let mut ends = Exit::Done;
     loop {
         if let Ended::Left = stop.attend(from, Scope::Glance, glance(room)).await {
             return Ok(Exit::Aborted);
         }
         if asking == Asking::Nobody && !room.open_questions()?.is_empty() {
             match stop.attend(from, Scope::Conversation, room.approve_all()).await {
-                Ended::Left => return Ok(Exit::Aborted),
-                Ended::Done(Ok(spoke)) => {
+                Ended::Left => return hurry(room, &stop).await,
+                Ended::Done(Ok(spoke)) | Ended::Stopped(Ok(spoke)) => {
                     room.tell(&spoke.outcome);
                     continue;
                 }
                 // Who may not say yes is asked.
-                Ended::Done(Err(error)) => room.screen.fail(&format!("{error:#}")),
+                Ended::Done(Err(error)) | Ended::Stopped(Err(error)) => {
+                    room.screen.fail(&format!("{error:#}"));
+                }
             }
         }
         room.look_again().await?;
@@ -59,13 +63,23 @@ pub async fn talk(room: &mut Room, from: &mut From, asking: Asking) -> Result<Ex
         let asked = question.is_some();
         let line = match line(room, from, &stop, asked).await? {
             Input::Line(line) => line,
-            Input::Cleared | Input::Key(_) => continue,
+            Input::Cleared | Input::Key(_) => {
+                if let Some(problem) = from.problem() {
+                    room.screen.fail(&problem);
+                    ends = Exit::Error;
+                }
+                continue;
+            }
             Input::Interrupt => return Ok(Exit::Aborted),
             Input::End => {
                 if asked {
                     room.screen.tell("left waiting; it is asked again next time");
                 }
-                return Ok(Exit::Done);
+                return Ok(match (from.is_keyboard(), ends) {
+                    (true, _) => Exit::Done,
+                    (false, Exit::Done) if !room.open_questions()?.is_empty() => Exit::NeedsApproval,
+                    (false, ends) => ends,
+                });
             }
         };
         let line = line.trim();
@@ -84,17 +98,41 @@ pub async fn talk(room: &mut Room, from: &mut From, asking: Asking) -> Result<Ex
         let scope = if is_command { Scope::Agents } else { Scope::Conversation };
         let doing =
             async { if asked && !is_command { room.answer(line).await } else { room.take(line).await } };
-        match stop.attend(from, scope, doing).await {
-            Ended::Left => return Ok(Exit::Aborted),
-            Ended::Done(Ok(Did::Said(text))) => room.screen.tell(&text),
-            Ended::Done(Ok(Did::Ran(spoke))) => {
-                room.tell(&spoke.outcome);
+        let did = match stop.attend(from, scope, doing).await {
+            Ended::Left => return hurry(room, &stop).await,
+            Ended::Done(did) | Ended::Stopped(did) => did,
+        };
+        match did {
+            Ok(Did::Said(text) | Did::Asks(text)) => room.screen.tell(&text),
+            Ok(Did::Short { text, .. }) => {
+                room.screen.tell(&text);
+                ends = Exit::Error;
             }
-            Ended::Done(Ok(Did::Quit)) => return Ok(Exit::Done),
+            Ok(Did::Ran(spoke)) => {
+                room.tell(&spoke.outcome);
+                let ended = if spoke.missing.is_empty() { Exit::from(&spoke.outcome) } else { Exit::Error };
+                if !matches!(ended, Exit::Done | Exit::NeedsApproval) {
+                    ends = ended;
+                }
+            }
+            Ok(Did::Quit) => return Ok(if from.is_keyboard() { Exit::Done } else { ends }),
             // A mistake of a person, or of the moment: they are told, and go on.
-            Ended::Done(Err(error)) => room.screen.fail(&format!("{error:#}")),
+            Err(error) => {
+                room.screen.fail(&format!("{error:#}"));
+                ends = Exit::Error;
+            }
         }
     }
+}
+
+/// Leaves at once, and says what is left in the middle.
+///
+/// # Errors
+/// None.
+pub async fn hurry(room: &mut Room, stop: &Stop) -> Result<Exit> {
+    room.hurries = true;
+    stop.tell_left().await;
+    Ok(Exit::Aborted)
 }
 
 /// Does what is due. What fails is told, and tried again with the next look.
@@ -136,13 +174,17 @@ async fn line(room: &mut Room, from: &mut From, stop: &Stop, asked: bool) -> Res
     if is_stopped {
         stop.stop(Scope::Conversation).await;
     }
-    std::future::poll_fn(|cx| {
+    let looked = std::future::poll_fn(|cx| {
         if busy.load(Ordering::SeqCst) {
             let _: Poll<()> = looking.as_mut().poll(cx);
         }
         if busy.load(Ordering::SeqCst) { Poll::Pending } else { Poll::Ready(()) }
-    })
-    .await;
+    });
+    // Who does not want to wait for it leaves.
+    tokio::select! {
+        () = looked => {}
+        _ = tokio::signal::ctrl_c() => return Ok(Input::Interrupt),
+    }
     // What goes on in the background is stopped before anybody leaves.
     if is_stopped {
         screen.tell("… stopped; Ctrl-C again leaves");

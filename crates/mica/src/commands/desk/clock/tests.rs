@@ -43,6 +43,19 @@ fn time_is_written_in_many_ways() {
     }
 }
 
+#[test]
+fn the_clock_does_not_stop_before_the_time_that_was_named() {
+    let now: Timestamp = "2026-11-15T12:00:00.250Z".parse().unwrap();
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    for (text, then) in [
+        ("tomorrow 10am", "2026-11-16T09:00:00.250Z"),
+        ("2026-11-15 13:01", "2026-11-15T12:01:00.250Z"),
+        ("+2h", "2026-11-15T14:00:00.250Z"),
+    ] {
+        assert_eq!(now + passing(text, now, &zone).unwrap(), then.parse().unwrap(), "{text}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn two_desks_move_one_clock() {
     let folder = tempfile::tempdir().unwrap();

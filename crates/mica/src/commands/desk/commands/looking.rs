@@ -192,6 +192,9 @@ pub async fn today(room: &Room) -> Result<String> {
         let when = task.deadline.map(|due| station.said(due)).unwrap_or_default();
         let _ = writeln!(out, "  {}  {when}  {}", task.id, row(&task.title));
     }
+    if let Some(more) = all.checked_sub(due.len()).filter(|more| *more > 0) {
+        let _ = writeln!(out, "  and {more} more: /tasks has them");
+    }
     let _ = write!(out, "\n{} of the copilot", counts(room.waiting().len(), "question"));
     Ok(out)
 }

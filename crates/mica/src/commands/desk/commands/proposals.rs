@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, anyhow, bail};
 use mica_agent::Args;
-use mica_domain::approvals::Choice;
-use mica_domain::capture::{Bundle, Picked, State, Status};
+use mica_domain::approvals::{Choice, Deed};
+use mica_domain::capture::{Action, Bundle, Outdated, Picked, State, Status};
 use pack_desk::office::Ran;
 use pack_desk::{deadline, ids};
 
@@ -13,6 +13,9 @@ use super::super::edits;
 use super::super::room::{Did, Room};
 use super::super::screen::{indented, row};
 use super::{needed, split};
+
+/// What is kept as the reason of a no that had none.
+const NO: &str = "no";
 
 /// All bundles.
 pub async fn all(room: &Room) -> Result<String> {
@@ -41,11 +44,16 @@ pub async fn named(room: &Room, text: &str) -> Result<Bundle> {
     let subject = ids::reduced(text);
     let is_about = |bundle: &&Bundle| bundle.about.subject.as_ref().is_some_and(|about| about.id == subject);
     let is_open = |bundle: &&Bundle| matches!(bundle.state, State::Fresh | State::Snoozed { .. });
+    let is_left = |bundle: &&Bundle| {
+        let is_begun = matches!(bundle.state, State::PartiallyApproved | State::Approved);
+        is_begun && bundle.actions.iter().any(Action::is_open)
+    };
     let about: Vec<&Bundle> = all.iter().filter(is_about).collect();
     let open: Vec<&Bundle> = about.iter().copied().filter(is_open).collect();
+    let left: Vec<&Bundle> = about.iter().copied().filter(is_left).collect();
     let part: Vec<&Bundle> = all.iter().filter(|bundle| bundle.id().contains(text)).collect();
     // What can still be decided goes before what was.
-    let fits = [open, about, part].into_iter().find(|fits| !fits.is_empty()).unwrap_or_default();
+    let fits = [open, left, about, part].into_iter().find(|fits| !fits.is_empty()).unwrap_or_default();
     match fits.as_slice() {
         [one] => Ok((*one).clone()),
         [] => bail!("there is no proposal, and no question, {text:?}; /bundles and /waiting list them"),
@@ -62,10 +70,16 @@ pub fn told(room: &Room, bundle: &Bundle, long: bool) -> String {
     let state = match &bundle.state {
         State::Fresh => "waits for you".to_owned(),
         State::Snoozed { until } => format!("snoozed until {}", station.said(*until)),
-        State::Stale { .. } => "stale: what it is about changed since".to_owned(),
-        State::Approved => "approved".to_owned(),
-        State::PartiallyApproved => "approved in part".to_owned(),
-        State::Rejected => "rejected".to_owned(),
+        State::Stale { because: Outdated::Activity } => "stale: what it is about changed since".to_owned(),
+        State::Stale { because: Outdated::Superseded { by } } => format!("stale: {} took its place", row(by)),
+        State::Approved => format!("approved{}", but(bundle)),
+        State::PartiallyApproved => format!("approved in part{}", but(bundle)),
+        State::Rejected
+            if bundle.actions.iter().any(|action| matches!(action.status, Status::Done { .. })) =>
+        {
+            format!("approved in part, the rest rejected{}", why_not(bundle))
+        }
+        State::Rejected => format!("rejected{}", why_not(bundle)),
     };
     let about = bundle.about.subject.as_ref().map(|subject| row(&subject.id)).unwrap_or_default();
     let mut out = format!("{}  {about}  {}: {state}\n", row(bundle.id()), row(&bundle.about.kind));
@@ -108,12 +122,55 @@ pub fn told(room: &Room, bundle: &Bundle, long: bool) -> String {
     out
 }
 
+/// Why somebody said no, as far as they said so.
+fn why_not(bundle: &Bundle) -> String {
+    let reason = bundle.trail.iter().rev().find_map(|trace| match &trace.deed {
+        Deed::Rejected { reason } => Some(reason),
+        _ => None,
+    });
+    reason.filter(|reason| *reason != NO).map(|reason| format!(": {}", row(reason))).unwrap_or_default()
+}
+
+/// What of an approved bundle was not done, in a few words.
+fn but(bundle: &Bundle) -> String {
+    let count = |is: fn(&Status) -> bool| bundle.actions.iter().filter(|action| is(&action.status)).count();
+    let counts = [
+        (count(|status| matches!(status, Status::Failed { .. })), "failed"),
+        (count(|status| matches!(status, Status::Skipped { .. })), "left out because of that"),
+        (count(|status| matches!(status, Status::Unknown { .. })), "in doubt"),
+    ];
+    let words: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if words.is_empty() { String::new() } else { format!(", but {}", words.join(", ")) }
+}
+
+/// What of these actions was not done, each with why.
+fn undone(bundle: &Bundle, picked: &Picked) -> Vec<String> {
+    let actions = picked.0.iter().filter_map(|pick| bundle.action(&pick.action));
+    let one = |action: &Action| {
+        let (what, reason) = match &action.status {
+            Status::Failed { reason } => ("was not done", reason),
+            Status::Skipped { reason } => ("was left out", reason),
+            Status::Unknown { reason } => ("may have been done or not", reason),
+            Status::Open | Status::Picked | Status::Began | Status::Done { .. } => return None,
+        };
+        Some(format!("{} ({}) {what}: {}", row(&action.id), row(&action.tool), row(reason)))
+    };
+    actions.filter_map(one).collect()
+}
+
 /// What an agent did, for people.
 pub fn came(room: &Room, ran: &Ran) -> String {
     let about = ran.about().map(|about| format!(" looked at {}", row(about))).unwrap_or_default();
     let mut out = format!("{}{about} ({})\n", row(&ran.fire.agent), row(ran.outcome()));
-    if !ran.summary().trim().is_empty() {
-        out.push_str(&indented(room.of_agent(ran.summary()).trim(), 2));
+    // What is proposed stands below, action by action.
+    let proposal = ran.bundle.as_ref().map(Bundle::proposal).unwrap_or_default();
+    let summary = ran.summary().trim().strip_suffix(&proposal).unwrap_or(ran.summary());
+    if !summary.trim().is_empty() {
+        out.push_str(&indented(room.of_agent(summary).trim(), 2));
     }
     if let Some(problem) = ran.problem() {
         let _ = writeln!(out, "  ✗ {}", row(problem));
@@ -140,7 +197,17 @@ pub async fn approve(room: &mut Room, rest: &str) -> Result<Did> {
     let bundle = named(room, id).await?;
     let picked = picked(&bundle, &edits::words(more)?)?;
     let applied = room.office.apply(&room.who, bundle.id(), &picked).await?;
-    Ok(Did::Said(told(room, &applied, false)))
+    let missing = undone(&applied, &picked);
+    let mut text = told(room, &applied, false);
+    let failed = |action: &&Action| {
+        let is_picked = picked.0.iter().any(|pick| pick.action == action.id);
+        is_picked && action.is_open() && action.status != Status::Open
+    };
+    let again: Vec<&str> = applied.actions.iter().filter(failed).map(|action| action.id.as_str()).collect();
+    if !again.is_empty() {
+        let _ = writeln!(text, "  /approve {} {} tries again", row(applied.id()), row(&again.join(" ")));
+    }
+    Ok(Did::told(text, missing))
 }
 
 /// What words pick of a bundle: all of it, or the actions that they name, changed by the `NAME=VALUE` behind them.
@@ -169,7 +236,7 @@ fn picked(bundle: &Bundle, words: &[String]) -> Result<Picked> {
 /// Says no to a bundle, or to a question.
 pub async fn reject(room: &mut Room, rest: &str) -> Result<Did> {
     let (id, why) = split(rest);
-    let why = if why.is_empty() { "no" } else { why };
+    let why = if why.is_empty() { NO } else { why };
     if room.named(id)?.is_some() {
         return room.answer_named(id, Choice::Reject { reason: why.to_owned() }).await;
     }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use pack_desk::ids;
 use pack_desk::store::{articles, mail};
+use pack_desk::{DeskError, ids};
 
 use super::super::room::Room;
 use super::super::screen::row;
@@ -17,15 +17,41 @@ pub async fn unsend(room: &Room, rest: &str) -> Result<String> {
     Ok(format!("{} was taken back", mail.id))
 }
 
+/// What runs changed in articles and nobody took back, the newest first, each with why it cannot be taken back as things
+/// stand.
+///
+/// # Errors
+/// Data that cannot be read.
+pub fn undoable(room: &Room) -> Result<Vec<(articles::Snapshot, Option<String>)>> {
+    let all = room.office.means().store.look(|connection| {
+        let mut all = Vec::new();
+        for snapshot in articles::undoable(connection, None)? {
+            let problem = match articles::is_as_left(connection, &snapshot.article, &snapshot.run) {
+                Ok(()) => None,
+                Err(problem @ (DeskError::Held { .. } | DeskError::Invalid { .. })) => {
+                    Some(problem.to_string())
+                }
+                Err(error) => return Err(error),
+            };
+            all.push((snapshot, problem));
+        }
+        Ok(all)
+    })?;
+    Ok(all)
+}
+
 /// What can be taken back in articles; or takes it back.
 pub async fn undo(room: &Room, id: &str) -> Result<String> {
     let store = &room.office.means().store;
     if id.is_empty() {
-        let all = store.look(|connection| articles::undoable(connection, None))?;
         let mut out = String::new();
-        for snapshot in &all {
-            let why = if snapshot.why.is_empty() { "the run ended well" } else { &snapshot.why };
-            let _ = writeln!(out, "{}  {}: {}", row(&snapshot.id), row(&snapshot.article), row(why));
+        for (snapshot, problem) in undoable(room)? {
+            let why = match (&problem, snapshot.why.as_str()) {
+                (Some(problem), _) => format!("cannot be taken back now: {problem}"),
+                (None, "") => "the run ended well".to_owned(),
+                (None, why) => why.to_owned(),
+            };
+            let _ = writeln!(out, "{}  {}: {}", row(&snapshot.id), row(&snapshot.article), row(&why));
         }
         return Ok(if out.is_empty() { "nothing can be taken back".to_owned() } else { out });
     }

@@ -55,7 +55,7 @@ impl Place {
             around: None,
         };
         let printer = TextPrinter::new(std::io::stdout(), std::io::stderr(), false, Audience::Reader);
-        let screen = Arc::new(Screen::new(printer, false));
+        let screen = Arc::new(Screen::new(printer, false, false));
         screen.keep();
         let office = Office::new(means).unwrap();
         Room::enter(office, clock, who.to_owned(), "main", screen).await.unwrap()
@@ -133,6 +133,37 @@ async fn every_command_wants_the_right_that_it_needs() {
             }
         }
     }
+}
+
+const PAGE: &str = include_str!("../../../../../../docs/desk.md");
+
+/// What the help says can be typed is what the page says.
+#[test]
+fn the_page_has_every_command_and_every_flag() {
+    for command in COMMANDS {
+        let typed = format!("/{} {}", command.names[0], command.form.replace('|', "\\|"));
+        let typed = format!("`{}`", typed.trim_end());
+        assert!(PAGE.contains(&typed), "{typed} is missing");
+    }
+    let program = <crate::cli::Cli as clap::CommandFactory>::command();
+    let desk = program.get_subcommands().find(|command| command.get_name() == "desk").unwrap();
+    let of_runs = program.get_arguments().filter(|argument| argument.get_long() != Some("plain"));
+    for flag in desk.get_arguments().chain(of_runs).filter_map(|argument| argument.get_long()) {
+        let is_there = PAGE.contains(&format!("`--{flag}`")) || PAGE.contains(&format!("`--{flag} "));
+        assert!(is_there || ["help", "version"].contains(&flag), "--{flag} is missing");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_no_says_why() {
+    let place = Place::new().await;
+    let mut maya = place.room("member:maya").await;
+    let did = command_line(&mut maya, &format!("reject {BUNDLE} wrong customer")).await.unwrap();
+    let Did::Said(said) = did else { panic!("{did:?}") };
+    assert!(
+        said.starts_with(&format!("{BUNDLE}  thread:1061  new-mail: rejected: wrong customer\n")),
+        "{said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
