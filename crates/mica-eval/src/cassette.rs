@@ -293,6 +293,7 @@ impl Cassette {
         Self::parse(&text, covers).map_err(|(line, problem)| EvalError::Invalid {
             path: path.to_path_buf(),
             line: Some(line),
+            column: None,
             problem,
         })
     }

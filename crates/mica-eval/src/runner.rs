@@ -59,14 +59,19 @@ impl Runner {
         }
     }
 
-    /// What is wrong with cases in the light of how they are to be played: products that nobody has, and recordings
-    /// that two of them would write.
+    /// What is wrong with cases in the light of how they are to be played: products that nobody has, recordings that two of
+    /// them would write, and recordings that could not be written when a model has been asked for them.
     pub fn wrong(&self, cases: &[Case]) -> Vec<EvalError> {
         let mut errors = Vec::new();
         let mut written: BTreeMap<PathBuf, &Path> = BTreeMap::new();
         for case in cases {
             let mut invalid = |problem: String| {
-                errors.push(EvalError::Invalid { path: case.path.clone(), line: None, problem });
+                errors.push(EvalError::Invalid {
+                    path: case.path.clone(),
+                    line: None,
+                    column: None,
+                    problem,
+                });
             };
             let name = case.file.product.as_str();
             if self.products.iter().all(|product| product.name() != name) {
@@ -76,6 +81,9 @@ impl Runner {
             let model = case.file.model.file.as_ref().filter(|_| case.file.model.kind == ModelKind::Cassette);
             for file in model.into_iter().chain(&case.file.judge.cassette).filter(|_| self.record) {
                 let Ok(path) = case.file(file) else { continue };
+                if let Err(error) = crate::files::prepare(&path) {
+                    invalid(format!("nothing can be recorded: {error}"));
+                }
                 if let Some(other) = written.insert(path, &case.path) {
                     let other = if *other == case.path {
                         "this case itself".to_owned()
