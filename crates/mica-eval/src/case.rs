@@ -127,6 +127,19 @@ impl Case {
         below(self.beside(), named, "the folder of the case")
     }
 
+    /// Why it asks a real model whenever it is played, when it does.
+    pub fn asks_live(&self) -> Option<&'static str> {
+        let judge = &self.file.judge;
+        let judges = self.file.step.iter().any(|step| !step.expect.judge.is_empty());
+        if self.file.model.kind == ModelKind::Live {
+            Some("it asks a real model: --live plays it")
+        } else if judges && judge.cassette.is_none() && judge.turn.is_empty() {
+            Some("its judge is a real model: --live plays it; with a `cassette` in [judge] it is asked once")
+        } else {
+            None
+        }
+    }
+
     /// Whether it says anything about what must come of it, beyond what is so of every case.
     pub fn expects_something(&self) -> bool {
         let file = &self.file;

@@ -44,7 +44,13 @@ pub fn prepare(path: &Path) -> Result<(), EvalError> {
         Err(_) => path.to_path_buf(),
     };
     let folder = behind.parent().unwrap_or(Path::new(""));
-    std::fs::create_dir_all(folder).map_err(failed)?;
+    std::fs::create_dir_all(folder).map_err(|source| match source.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            let part = folder.ancestors().find(|part| part.symlink_metadata().is_ok()).unwrap_or(folder);
+            failed(Error::new(source.kind(), format!("{} is no folder", part.display())))
+        }
+        _ => failed(source),
+    })?;
     let mut name = behind.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let tried = behind.with_file_name(name);
@@ -107,7 +113,8 @@ mod tests {
             assert_eq!(said, format!("{}: {problem}", at(name).display()));
         };
         check("new", "this is a folder: name a file in it");
-        check("file/below", "File exists (os error 17)");
+        check("file/below", &format!("{} is no folder", at("file").display()));
+        check("file/far/below", &format!("{} is no folder", at("file").display()));
         std::os::unix::fs::symlink("new/deep", at("link")).unwrap();
         let same = |one: &str, other: &str, expect: bool| {
             assert_eq!(is_same(&at(one), &at(other)), expect, "{one} {other}");

@@ -64,6 +64,7 @@ impl Runner {
     pub fn wrong(&self, cases: &[Case]) -> Vec<EvalError> {
         let mut errors = Vec::new();
         let mut written: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+        let mut records = false;
         for case in cases {
             let mut invalid = |problem: String| {
                 errors.push(EvalError::Invalid {
@@ -84,6 +85,7 @@ impl Runner {
                 if let Err(error) = crate::files::prepare(&path) {
                     invalid(format!("nothing can be recorded: {error}"));
                 }
+                records = true;
                 if let Some(other) = written.insert(path, &case.path) {
                     let other = if *other == case.path {
                         "this case itself".to_owned()
@@ -93,6 +95,11 @@ impl Runner {
                     invalid(format!("{} is recorded by {other} as well: give each its own", file.display()));
                 }
             }
+        }
+        if self.record && !records && errors.is_empty() {
+            let problem = "there is nothing to record: no case has a cassette (`kind = \"cassette\"` in [model], or \
+                           `cassette` in [judge])";
+            errors.push(EvalError::Nothing { problem: problem.to_owned() });
         }
         errors
     }
@@ -156,9 +163,9 @@ impl Runner {
     async fn one(&self, case: &Case, folder: &Path) -> CaseReport {
         let began = Instant::now();
         let mut report = CaseReport::of(case);
-        if case.file.model.kind == ModelKind::Live && !self.play_live {
+        if let Some(why) = case.asks_live().filter(|_| !self.play_live) {
             report.status = Status::Skipped;
-            report.problem = Some("it asks a real model: --live plays it".to_owned());
+            report.problem = Some(why.to_owned());
             return report;
         }
         let limit = case.file.deadline.map_or(self.deadline, Duration::from_secs);
@@ -229,15 +236,19 @@ impl Runner {
             Playing::open(case, product.as_ref(), folder, &made.played, journal.clone(), judge).await?;
         let played = playing.play(report).await;
         playing.close(report).await;
+        let tapes = || std::iter::once(&made.tape).chain(&judge_tape);
         // What did not fit is the reason for whatever came of it.
-        let problems = made.tape.problems().into_iter().chain(judge_tape.iter().flat_map(Tape::problems));
-        if let Some(problem) = problems.into_iter().next() {
-            return Err(StageError::new(format!("the cassette does not fit: {problem}")));
+        if let Some(problem) = tapes().find_map(Tape::problem) {
+            return Err(StageError::new(problem));
         }
-        played?;
-        for tape in std::iter::once(&made.tape).chain(&judge_tape) {
+        played.map_err(|problem| match tapes().any(Tape::is_recording) {
+            true => StageError::new(format!("{problem}; nothing was recorded")),
+            false => problem,
+        })?;
+        for tape in tapes() {
             tape.save().map_err(|error| StageError::new(error.to_string()))?;
         }
+        report.notes.extend(tapes().filter_map(Tape::note));
         Ok(())
     }
 

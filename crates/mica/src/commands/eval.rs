@@ -160,9 +160,9 @@ fn written(flags: &EvalFlags, surroundings: &Surroundings, cases: &[Case]) -> Ve
         }
     }
     if let Some(folder) = at(&flags.journal)
-        && let Err(error) = std::fs::create_dir_all(&folder)
+        && let Err(error) = files::prepare(&folder.join("a case"))
     {
-        problems.push(format!("--journal: {}: {error}", folder.display()));
+        problems.push(format!("--journal: {error}"));
     }
     // A report may take the place of the baseline that it was compared with: it is of the same kind.
     let others = [("--report", at(&flags.report)), ("--baseline", at(&flags.baseline))];
