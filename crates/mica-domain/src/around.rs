@@ -1,5 +1,18 @@
 //! Tools around other tools: what the one around says as the one within does.
 
+use std::sync::Arc;
+
+use mica_agent::{Tool, ToolSet};
+
+/// A set with something around each of its tools.
+pub(crate) fn each(tools: &ToolSet, around: impl Fn(&Arc<dyn Tool>) -> Arc<dyn Tool>) -> ToolSet {
+    let mut set = ToolSet::default();
+    for tool in tools.iter() {
+        set.add(around(tool));
+    }
+    set
+}
+
 /// The parts of a [`Tool`](mica_agent::Tool) that a tool around another one, in its field `inner`, leaves to that.
 macro_rules! as_within {
     () => {

@@ -1,7 +1,7 @@
 //! A case: what the world is like, what is said and done in it, and what must come of it. Read from TOML.
 //!
-//! Promise: nothing in a file is passed over. A key that nobody knows is an error, with its line and the key that was
-//! probably meant, and so is a step that says two things at once. The whole format is in `docs/evals.md`.
+//! Promise: nothing in a file is passed over. A key that nobody knows is an error, with its place and the key that was
+//! probably meant, and so is a step that says two things at once; all of them are told, not only the first. The whole format is in `docs/evals.md`.
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ mod holds;
 mod mock;
 mod model;
 mod read;
+mod shape;
 mod step;
 
 pub use expect::{CalledLike, CardLike, Expect, Matching, UsageBounds};
@@ -27,6 +28,7 @@ pub use mock::{MockPart, Times, Unmatched};
 pub use model::{CallPart, JudgePart, ModelKind, ModelPart, TurnPart};
 pub use read::given;
 pub(crate) use read::likely;
+pub use shape::{Shape, Shapes};
 pub use step::{Action, AnswerPart, Step};
 
 /// The time at which a case stands when it says nothing else.
@@ -84,20 +86,25 @@ impl Case {
     /// Reads a case.
     ///
     /// # Errors
-    /// [`EvalError::Invalid`], with the line as far as there is one.
-    pub fn parse(name: &str, path: &Path, text: &str) -> Result<Self, EvalError> {
-        let invalid = |line: Option<usize>, problem: String| EvalError::Invalid {
+    /// Every [`EvalError::Invalid`] there is, in the order of the file and with its place.
+    pub fn parse(name: &str, path: &Path, text: &str) -> Result<Self, Vec<EvalError>> {
+        let invalid = |(at, problem): read::Mistake| EvalError::Invalid {
             path: path.to_path_buf(),
-            line,
+            line: at.map(|(line, _)| line),
+            column: at.map(|(_, column)| column),
             problem,
         };
-        let file: CaseFile = read::file(text).map_err(|(line, problem)| invalid(line, problem))?;
-        if let Some((line, problem)) = wrong(&file, text).into_iter().next() {
-            return Err(invalid(line, problem));
+        let all = |mistakes: Vec<read::Mistake>| mistakes.into_iter().map(invalid).collect::<Vec<_>>();
+        let source = read::Source::parse(text).map_err(all)?;
+        let file: CaseFile = source.read().map_err(all)?;
+        let mut mistakes = wrong(&file, &source);
+        if !mistakes.is_empty() {
+            mistakes.sort_by_key(|(place, _)| *place);
+            return Err(all(mistakes));
         }
         let value: toml::Table =
-            toml::from_str(text).map_err(|error| invalid(None, error.message().to_owned()))?;
-        let value = serde_json::to_value(&value).map_err(|error| invalid(None, error.to_string()))?;
+            toml::from_str(text).map_err(|error| all(vec![(None, error.message().to_owned())]))?;
+        let value = serde_json::to_value(&value).map_err(|error| all(vec![(None, error.to_string())]))?;
         let digest = digest(canonical(&value).as_bytes());
         Ok(Self { name: name.to_owned(), path: path.to_path_buf(), digest, file })
     }
@@ -120,6 +127,19 @@ impl Case {
         below(self.beside(), named, "the folder of the case")
     }
 
+    /// Why it asks a real model whenever it is played, when it does.
+    pub fn asks_live(&self) -> Option<&'static str> {
+        let judge = &self.file.judge;
+        let judges = self.file.step.iter().any(|step| !step.expect.judge.is_empty());
+        if self.file.model.kind == ModelKind::Live {
+            Some("it asks a real model: --live plays it")
+        } else if judges && judge.cassette.is_none() && judge.turn.is_empty() {
+            Some("its judge is a real model: --live plays it; with a `cassette` in [judge] it is asked once")
+        } else {
+            None
+        }
+    }
+
     /// Whether it says anything about what must come of it, beyond what is so of every case.
     pub fn expects_something(&self) -> bool {
         let file = &self.file;
@@ -137,7 +157,7 @@ impl Case {
 }
 
 /// What is wrong beyond what the shape says.
-fn wrong(file: &CaseFile, text: &str) -> Vec<(Option<usize>, String)> {
+fn wrong(file: &CaseFile, source: &read::Source<'_>) -> Vec<read::Mistake> {
     let mut found = Vec::new();
     if file.about.trim().is_empty() {
         found.push((None, "`about` is missing: say in a sentence what the case shows".to_owned()));
@@ -148,30 +168,31 @@ fn wrong(file: &CaseFile, text: &str) -> Vec<(Option<usize>, String)> {
     if file.step.is_empty() {
         found.push((None, "there is no [[step]]: a case in which nothing happens shows nothing".to_owned()));
     }
-    let files =
-        [(&file.model.file, "model.file", "[model]"), (&file.judge.cassette, "judge.cassette", "[judge]")];
-    for (named, key, heading) in files {
+    let files = [(&file.model.file, ["model", "file"]), (&file.judge.cassette, ["judge", "cassette"])];
+    for (named, path) in files {
+        let key = path.join(".");
         let out = named.as_deref().and_then(leads_out);
         let problem =
             out.map(|problem| format!("`{key}`: {problem}: name something below the folder of the case"));
-        found.extend(problem.map(|problem| (read::line_of(text, heading, 0), problem)));
+        found.extend(problem.map(|problem| (source.place(&path), problem)));
     }
-    found.extend(file.model.wrong(file).map(|problem| (read::line_of(text, "[model]", 0), problem)));
+    found.extend(file.model.wrong(file).map(|problem| (source.place(&["model"]), problem)));
     for (index, mock) in file.mock.iter().enumerate() {
-        let line = || read::line_of(text, "[[mock]]", index);
-        found.extend(mock.wrong().map(|problem| (line(), format!("mock {}: {problem}", index + 1))));
+        let at = || source.place(&["mock", &index.to_string()]);
+        found.extend(mock.wrong().map(|problem| (at(), format!("mock {}: {problem}", index + 1))));
     }
     for (index, step) in file.step.iter().enumerate() {
-        let line = || read::line_of(text, "[[step]]", index);
-        found.extend(step.wrong().map(|problem| (line(), format!("step {}: {problem}", index + 1))));
+        let at = || source.place(&["step", &index.to_string()]);
+        found
+            .extend(step.wrong().into_iter().map(|problem| (at(), format!("step {}: {problem}", index + 1))));
     }
     for (what, holds) in &file.after {
-        let line = || read::line_of(text, &format!("[after.{what:?}]"), 0);
-        found.extend(holds.wrong().map(|problem| (line(), format!("after {what:?}: {problem}"))));
+        let at = || source.place(&["after", what]);
+        found.extend(holds.wrong().map(|problem| (at(), format!("after {what:?}: {problem}"))));
     }
     if !file.turn.is_empty() && file.step.iter().any(|step| !step.turn.is_empty()) {
         let problem = "there are turns of the case and turns of steps: their order would be anybody's guess";
-        found.push((read::line_of(text, "[[turn]]", 0), problem.to_owned()));
+        found.push((source.place(&["turn", "0"]), problem.to_owned()));
     }
     let asks_judge = file.step.iter().any(|step| !step.expect.judge.is_empty());
     if asks_judge && !file.judge.is_set() {

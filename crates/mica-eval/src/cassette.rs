@@ -293,6 +293,7 @@ impl Cassette {
         Self::parse(&text, covers).map_err(|(line, problem)| EvalError::Invalid {
             path: path.to_path_buf(),
             line: Some(line),
+            column: None,
             problem,
         })
     }
@@ -321,7 +322,10 @@ impl Cassette {
                 (Line::Ask(ask), last) => {
                     let before = last.map_or(&[][..], |last| &last.parts);
                     let Some(kept) = before.get(..ask.keeps) else {
-                        return Err(wrong(format!("the request before has no {} parts", ask.keeps)));
+                        return Err(wrong(format!(
+                            "the request before has no {} parts: record it again with --record",
+                            ask.keeps
+                        )));
                     };
                     let exchange = Exchange { key: ask.key, parts: kept.to_vec(), events: Vec::new() };
                     exchanges.push(exchange);
@@ -330,7 +334,8 @@ impl Cassette {
                 (Line::Event(event), Some(last)) => last.events.push(event),
                 _ => {
                     return Err(wrong(
-                        "a cassette begins with its head, and each request with an `ask`".to_owned(),
+                        "a cassette begins with its head, and each request with an `ask`: record it again with --record"
+                            .to_owned(),
                     ));
                 }
             }
@@ -349,6 +354,11 @@ impl Cassette {
     pub fn knowing(mut self, secrets: Secrets) -> Self {
         self.knowing.secrets = secrets;
         self
+    }
+
+    /// How many of its requests nobody has made.
+    pub fn left(&self) -> usize {
+        self.played.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(|done| !**done).count()
     }
 
     /// What did not fit, so far. Shared, and filled while it plays.

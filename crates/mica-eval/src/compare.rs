@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::report::{CaseReport, Report, Status};
+use crate::report::{CaseReport, Report, Status, in_a_row};
 
 /// What became of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -136,7 +136,7 @@ impl Comparison {
                 } else {
                     String::new()
                 };
-                let _ = writeln!(text, "  {}{judged}{now}", case.name);
+                let _ = writeln!(text, "  {}{judged}{now}", in_a_row(&case.name));
             }
         }
         if text.is_empty() {

@@ -24,6 +24,20 @@ use crate::mocks::Mocks;
 use crate::played::{Played, facts};
 use crate::product::{Answering, Came, CardSeen, Happened, Opening, Said, Stage, StageError};
 
+/// What can be looked at in every domain.
+pub const LOOKS: [&str; 10] = [
+    "page",
+    "refs",
+    "waiting",
+    "clients",
+    "wire",
+    "wire:bytes",
+    "reference:REFERENCE",
+    "variable:NAME",
+    "kept:NAME",
+    "run:NAME",
+];
+
 /// What a product supplies besides: its domain, and the world around it.
 #[async_trait]
 pub trait World: Send {
@@ -60,29 +74,13 @@ pub trait World: Send {
         Err(StageError::unknown("event", name, []))
     }
 
-    /// Looks at something. `page`, `refs`, `waiting`, `variable:NAME`, `kept:NAME` and `run:NAME` are looked at before:
-    /// every domain has them.
+    /// Looks at something. What is in [`LOOKS`] is looked at before: every domain has it.
     ///
     /// # Errors
     /// [`StageError::unknown`].
     async fn look(&mut self, here: &Here, what: &str) -> Result<Value, StageError> {
         let _ = here;
-        Err(StageError::unknown(
-            "thing to look at",
-            what,
-            [
-                "page",
-                "refs",
-                "waiting",
-                "clients",
-                "wire",
-                "wire:bytes",
-                "reference:REFERENCE",
-                "variable:NAME",
-                "kept:NAME",
-                "run:NAME",
-            ],
-        ))
+        Err(StageError::unknown("thing to look at", what, LOOKS))
     }
 
     /// The cards of the last answer.
@@ -262,6 +260,10 @@ impl<W: World + Sync> Stage for CopilotStage<W> {
     async fn event(&mut self, name: &str, args: &Map<String, Value>) -> Result<Happened, StageError> {
         let here = self.here.as_ref().ok_or_else(|| StageError::new("nobody is here"))?;
         if name == "model" {
+            let known = ["name", "dialect"];
+            if let Some(key) = args.keys().find(|key| !known.contains(&key.as_str())) {
+                return Err(StageError::unknown("argument", key, known));
+            }
             let name = args.get("name").and_then(Value::as_str);
             let dialect = args.get("dialect").cloned().map(serde_json::from_value).transpose();
             let model = facts(name, dialect.map_err(failed)?);

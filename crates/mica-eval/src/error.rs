@@ -6,12 +6,14 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {
     /// A file says something that means nothing.
-    #[error("{}{}: {problem}", .path.display(), .line.map_or(String::new(), |line| format!(":{line}")))]
+    #[error("{}{}{}: {problem}", .path.display(), after(*.line), after(*.column))]
     Invalid {
         /// The file.
         path: PathBuf,
         /// The line, as far as there is one.
         line: Option<usize>,
+        /// The column in it.
+        column: Option<usize>,
         /// What is wrong, and what would be right.
         problem: String,
     },
@@ -50,4 +52,9 @@ pub enum EvalError {
         /// What was looked for, and what to do.
         problem: String,
     },
+}
+
+/// A line or a column as it stands behind a name.
+fn after(number: Option<usize>) -> String {
+    number.map_or(String::new(), |number| format!(":{number}"))
 }

@@ -33,7 +33,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Case>, Vec<EvalError>> {
     let mut cases: Vec<Case> = Vec::new();
     for (name, path) in files {
         let read = std::fs::read_to_string(&path)
-            .map_err(|source| EvalError::File { path: path.clone(), source })
+            .map_err(|source| vec![EvalError::File { path: path.clone(), source }])
             .and_then(|text| Case::parse(&name, &path, &text));
         match read {
             // Two folders may have cases of one name, and a report needs to tell them apart.
@@ -46,7 +46,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Case>, Vec<EvalError>> {
                 }
                 cases.push(case);
             }
-            Err(error) => errors.push(error),
+            Err(wrong) => errors.extend(wrong),
         }
     }
     if errors.is_empty() { Ok(cases) } else { Err(errors) }

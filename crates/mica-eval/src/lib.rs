@@ -27,8 +27,8 @@
 //! assert_eq!(case.file.step.len(), 1);
 //!
 //! let wrong = Case::parse("w", Path::new("w.toml"), "abuot = 'x'").unwrap_err();
-//! assert!(wrong.to_string().starts_with("w.toml:1: unknown key `abuot`; did you mean `about`?"));
-//! # Ok::<(), mica_eval::EvalError>(())
+//! assert!(wrong[0].to_string().starts_with("w.toml:1:1: unknown key `abuot`; did you mean `about`?"));
+//! # Ok::<(), Vec<mica_eval::EvalError>>(())
 //! ```
 //!
 //! The whole format is in `docs/evals.md`.

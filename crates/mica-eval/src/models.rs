@@ -1,7 +1,8 @@
 //! Makes the model of a case, and its judge.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use mica_ai::{Model, Provider};
 use mica_testkit::{Scenario, ScriptedModel};
@@ -48,7 +49,7 @@ pub(crate) struct Made {
 #[derive(Default)]
 pub(crate) struct Tape {
     recording: Option<(Arc<Recorder>, PathBuf, Arc<Model>)>,
-    problems: Option<Arc<Mutex<Vec<String>>>>,
+    playing: Option<(Arc<Cassette>, PathBuf)>,
 }
 
 impl Tape {
@@ -60,11 +61,28 @@ impl Tape {
         }
     }
 
-    /// What did not fit.
-    pub(crate) fn problems(&self) -> Vec<String> {
-        let problems = self.problems.as_ref();
-        problems
-            .map_or_else(Vec::new, |problems| problems.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    /// What did not fit, and what to do about it.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let (cassette, path) = self.playing.as_ref()?;
+        let problems = cassette.problems();
+        let problems = problems.lock().unwrap_or_else(PoisonError::into_inner);
+        problems.first().map(|problem| format!("the cassette {} does not fit: {problem}", named(path)))
+    }
+
+    /// What people should know about a recording that was played.
+    pub(crate) fn note(&self) -> Option<String> {
+        let (cassette, path) = self.playing.as_ref()?;
+        let requests = match cassette.left() {
+            0 => return None,
+            1 => "a request that was".to_owned(),
+            more => format!("{more} requests that were"),
+        };
+        Some(format!("{} has {requests} not made: record it again with --record", named(path)))
+    }
+
+    /// Whether something would be written.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.recording.is_some()
     }
 }
 
@@ -155,19 +173,26 @@ impl Making<'_> {
         let secrets = self.live.map_or_else(Vec::new, |live| live.secrets());
         let covers = Covers { secrets: Secrets::default(), folder };
         let cassette = Cassette::read(path, covers).map_err(|error| match error {
-            EvalError::File { .. } => format!("{error}: record it with --record"),
+            EvalError::File { source, .. } if source.kind() == ErrorKind::NotFound => {
+                format!("there is no cassette {} yet: record it with --record", path.display())
+            }
             other => other.to_string(),
         })?;
-        let cassette = cassette.knowing(Secrets::known(secrets));
+        let cassette = Arc::new(cassette.knowing(Secrets::known(secrets)));
         let dialect = cassette.dialect.parse().ok();
         let model = facts(Some(name.unwrap_or(&cassette.model)), dialect);
-        let tape = Tape { problems: Some(cassette.problems()), ..Tape::default() };
-        Ok((Arc::new(cassette), model, tape))
+        let playing = Some((Arc::clone(&cassette), path.to_path_buf()));
+        Ok((cassette, model, Tape { playing, ..Tape::default() }))
     }
 }
 
 fn scripted(scenario: Scenario, model: Arc<Model>) -> Played {
     Played::new(Arc::new(ScriptedModel::new(scenario.clone())), model, Some(scenario))
+}
+
+/// The name of a file, without where it lies.
+fn named(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -145,7 +145,7 @@ impl Report {
                 Status::Error => "ERROR",
                 Status::Skipped => "skip ",
             };
-            let _ = writeln!(text, "{word} {} ({:.1} s)", visible(&case.name), case.seconds);
+            let _ = writeln!(text, "{word} {} ({:.1} s)", in_a_row(&case.name), case.seconds);
             for note in &case.notes {
                 let _ = writeln!(text, "      note: {}", visible(note));
             }
@@ -183,7 +183,7 @@ impl Report {
 
 /// A text in which nothing moves the cursor, paints, or turns the direction of reading: such characters are written as
 /// what they are. Rows and tabs stay.
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let hidden = |c: char| {
         (c.is_control() && !matches!(c, '\n' | '\t'))
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -201,6 +201,11 @@ pub(crate) fn visible(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The same for what stands in a row: it stays one.
+pub fn in_a_row(text: &str) -> String {
+    visible(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// Rows of a text that are shown at most: what is longer is in the JSON report.

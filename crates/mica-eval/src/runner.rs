@@ -59,14 +59,20 @@ impl Runner {
         }
     }
 
-    /// What is wrong with cases in the light of how they are to be played: products that nobody has, and recordings
-    /// that two of them would write.
+    /// What is wrong with cases in the light of how they are to be played: products that nobody has, recordings that two of
+    /// them would write, and recordings that could not be written when a model has been asked for them.
     pub fn wrong(&self, cases: &[Case]) -> Vec<EvalError> {
         let mut errors = Vec::new();
         let mut written: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+        let mut records = false;
         for case in cases {
             let mut invalid = |problem: String| {
-                errors.push(EvalError::Invalid { path: case.path.clone(), line: None, problem });
+                errors.push(EvalError::Invalid {
+                    path: case.path.clone(),
+                    line: None,
+                    column: None,
+                    problem,
+                });
             };
             let name = case.file.product.as_str();
             if self.products.iter().all(|product| product.name() != name) {
@@ -76,6 +82,10 @@ impl Runner {
             let model = case.file.model.file.as_ref().filter(|_| case.file.model.kind == ModelKind::Cassette);
             for file in model.into_iter().chain(&case.file.judge.cassette).filter(|_| self.record) {
                 let Ok(path) = case.file(file) else { continue };
+                if let Err(error) = crate::files::prepare(&path) {
+                    invalid(format!("nothing can be recorded: {error}"));
+                }
+                records = true;
                 if let Some(other) = written.insert(path, &case.path) {
                     let other = if *other == case.path {
                         "this case itself".to_owned()
@@ -85,6 +95,11 @@ impl Runner {
                     invalid(format!("{} is recorded by {other} as well: give each its own", file.display()));
                 }
             }
+        }
+        if self.record && !records && errors.is_empty() {
+            let problem = "there is nothing to record: no case has a cassette (`kind = \"cassette\"` in [model], or \
+                           `cassette` in [judge])";
+            errors.push(EvalError::Nothing { problem: problem.to_owned() });
         }
         errors
     }
@@ -148,9 +163,9 @@ impl Runner {
     async fn one(&self, case: &Case, folder: &Path) -> CaseReport {
         let began = Instant::now();
         let mut report = CaseReport::of(case);
-        if case.file.model.kind == ModelKind::Live && !self.play_live {
+        if let Some(why) = case.asks_live().filter(|_| !self.play_live) {
             report.status = Status::Skipped;
-            report.problem = Some("it asks a real model: --live plays it".to_owned());
+            report.problem = Some(why.to_owned());
             return report;
         }
         let limit = case.file.deadline.map_or(self.deadline, Duration::from_secs);
@@ -221,15 +236,19 @@ impl Runner {
             Playing::open(case, product.as_ref(), folder, &made.played, journal.clone(), judge).await?;
         let played = playing.play(report).await;
         playing.close(report).await;
+        let tapes = || std::iter::once(&made.tape).chain(&judge_tape);
         // What did not fit is the reason for whatever came of it.
-        let problems = made.tape.problems().into_iter().chain(judge_tape.iter().flat_map(Tape::problems));
-        if let Some(problem) = problems.into_iter().next() {
-            return Err(StageError::new(format!("the cassette does not fit: {problem}")));
+        if let Some(problem) = tapes().find_map(Tape::problem) {
+            return Err(StageError::new(problem));
         }
-        played?;
-        for tape in std::iter::once(&made.tape).chain(&judge_tape) {
+        played.map_err(|problem| match tapes().any(Tape::is_recording) {
+            true => StageError::new(format!("{problem}; nothing was recorded")),
+            false => problem,
+        })?;
+        for tape in tapes() {
             tape.save().map_err(|error| StageError::new(error.to_string()))?;
         }
+        report.notes.extend(tapes().filter_map(Tape::note));
         Ok(())
     }
 

@@ -267,7 +267,9 @@ async fn a_turn_must_have_been_told_what_it_answers() {
 /// The problem of a case that cannot be played.
 async fn error(text: &str, problem: &str) {
     let mut ground = Ground::new();
-    ground.deadline = Duration::from_secs(2);
+    if problem.starts_with("it took longer") {
+        ground.deadline = Duration::from_secs(2);
+    }
     let report = ground.play(text).await;
     let folder = ground.folder.path().display().to_string();
     let found = report.problem.map(|problem| problem.replace(&folder, "FOLDER"));
@@ -301,7 +303,7 @@ async fn what_cannot_be_played_is_an_error_and_no_verdict() {
     .await;
     error(
         "[model]\nkind = 'cassette'\nfile = 'none.jsonl'\n[[step]]\nsay = 'Hi'",
-        "FOLDER/none.jsonl: No such file or directory (os error 2): record it with --record",
+        "there is no cassette FOLDER/none.jsonl yet: record it with --record",
     )
     .await;
 }
@@ -435,14 +437,18 @@ async fn what_was_recorded_is_said_again_byte_for_byte_and_nothing_else() {
     assert_eq!(changed.status, Status::Error);
     assert_eq!(
         changed.problem.unwrap(),
-        "the cassette does not fit: request 3 is not the one that was recorded: message 5 user changed in it: recorded \
+        "the cassette shown.jsonl does not fit: request 3 is not the one that was recorded: message 5 user changed in it: recorded \
          \"And now?\", now \"And then?\"; record it again with --record if that is meant"
     );
+    let fewer = RECORDED.split("[[step]]\nsay = \"And now").next().unwrap();
+    let fewer = ground.play(fewer).await;
+    passed(&fewer);
+    assert_eq!(fewer.notes, ["shown.jsonl has a request that was not made: record it again with --record"]);
     let more = format!("{RECORDED}[[step]]\nsay = 'More?'\n");
     let more = ground.play(&more).await.problem.unwrap();
     assert_eq!(
         more,
-        "the cassette does not fit: request 4 was not recorded: the cassette has 3 and all of them were played; record it \
+        "the cassette shown.jsonl does not fit: request 4 was not recorded: the cassette has 3 and all of them were played; record it \
          again with --record"
     );
     std::fs::write(&path, tape.replacen("{\"cassette\":1", "{\"cassette\":2", 1)).unwrap();
@@ -510,6 +516,29 @@ async fn a_judge_that_fails_has_no_opinion() {
         Some("step 1: the judge does not know: Too short."),
     )
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_judge_is_asked_only_where_that_is_wanted() {
+    let text = "judge.model = 'pretended'\n[[step]]\nsay = 'Hi'\nturn = [{ says = 'Ho' }]\nexpect = { judge = 'It is polite.' }\n";
+    let mut ground = Ground::new();
+    ground.live = Some(Arc::new(Pretended(Scenario::new().turn(Turn::new().text("Sure.")))));
+    let left = ground.play(text).await;
+    assert_eq!(
+        (left.status, left.problem.as_deref()),
+        (
+            Status::Skipped,
+            Some("its judge is a real model: --live plays it; with a `cassette` in [judge] it is asked once")
+        )
+    );
+    // A recording that comes to nothing says so.
+    ground.record = true;
+    let taped = ground.play(&text.replace("judge.model = 'pretended'", "judge.cassette = 'j.jsonl'")).await;
+    assert_eq!(
+        taped.problem.as_deref(),
+        Some("step 1: the judge's answer is no verdict: \"Sure.\"; nothing was recorded")
+    );
+    assert!(!ground.path("j.jsonl").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -95,13 +95,21 @@ async fn time_is_up_for_those_who_do_not_listen() {
     for stage in stages().await {
         let world = World::new(&stage, "");
         let mut boundary = world.boundary();
-        boundary.limits.wall = Some(Duration::from_millis(500));
         boundary.limits.grace = Duration::from_millis(200);
         for name in ["sleep", "sleep-deaf"] {
-            let finished = stage.run(&world, name, &boundary).await;
-            assert_eq!(finished.ended.how, How::Limit(Limit::Wall), "{name}");
-            assert_eq!(finished.output.text(), "ready\n");
-            assert_eq!(world.left(), Vec::<String>::new(), "{name} in {}", stage.sandbox.tier());
+            // A busy machine may need longer than the shortest of these to begin at all.
+            let mut said = String::new();
+            for wall in [500, 4_000, 30_000].map(Duration::from_millis) {
+                boundary.limits.wall = Some(wall);
+                let finished = stage.run(&world, name, &boundary).await;
+                assert_eq!(finished.ended.how, How::Limit(Limit::Wall), "{name}");
+                assert_eq!(world.left(), Vec::<String>::new(), "{name} in {}", stage.sandbox.tier());
+                said = finished.output.text();
+                if !said.is_empty() {
+                    break;
+                }
+            }
+            assert_eq!(said, "ready\n");
         }
     }
 }
@@ -133,7 +141,7 @@ async fn cancelled_and_dropped_commands_end() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(10), gone).await.expect("a dropped command goes on");
+        tokio::time::timeout(Duration::from_secs(100), gone).await.expect("a dropped command goes on");
     }
 }
 

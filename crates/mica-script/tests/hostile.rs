@@ -95,7 +95,7 @@ fn ending(answer: &Result<Value, ScriptError>) -> String {
 
 async fn try_out(what: &str, source: &str, expected: &str) {
     // What must end for another reason has more time than a slow machine needs to get there.
-    let time = if expected.starts_with("TimedOut") { 300 } else { 20_000 };
+    let time = if expected.starts_with("TimedOut") { 1_000 } else { 60_000 };
     let cage = cage(source, time).await;
     let began = Instant::now();
     let answer = cage.call("bad.ts", "f", &[]).await;
@@ -105,7 +105,7 @@ async fn try_out(what: &str, source: &str, expected: &str) {
     let mut endings = expected.trim_end_matches(", and ended").split(" or ");
     let ending_of_it = ending(&answer);
     assert!(endings.any(|one| one == ending_of_it), "{what}: {ending_of_it} is not {expected}");
-    assert!(took < Duration::from_secs(20), "{what} took {took:?}");
+    assert!(took < Duration::from_secs(100), "{what} took {took:?}");
     let after = cage.call("good.ts", "f", &[json!(1)]).await;
     assert_eq!(ending(&after), expected_after, "{what}: the cage goes on");
 }
@@ -156,14 +156,16 @@ async fn somebody_can_stop_a_loop() {
     let dropped = tokio::time::timeout(Duration::from_millis(50), cage.call("bad.ts", "f", &[])).await;
     assert!(dropped.is_err());
     assert_eq!(cage.call("good.ts", "f", &[json!(1)]).await, Ok(json!({ "n": 2, "own": [] })));
-    assert!(began.elapsed() < Duration::from_secs(20));
+    assert!(began.elapsed() < Duration::from_secs(59));
 }
 
 #[tokio::test]
 async fn the_console_is_bounded() {
-    let cage =
-        cage("export const f = () => { for (let i = 0; i < 100; i++) console.log('x'.repeat(1023)); };", 300)
-            .await;
+    let cage = cage(
+        "export const f = () => { for (let i = 0; i < 100; i++) console.log('x'.repeat(1023)); };",
+        60_000,
+    )
+    .await;
     cage.call("bad.ts", "f", &[]).await.unwrap();
     let console = cage.console();
     assert_eq!((console.lines.len(), console.dropped), (64, 36));

@@ -197,7 +197,7 @@ fn items(dialect: Dialect, request: &Value) -> Vec<Value> {
 
 async fn finish(mut command: Command) -> Output {
     let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
-    tokio::time::timeout(Duration::from_secs(60), running).await.unwrap().unwrap()
+    tokio::time::timeout(Duration::from_secs(110), running).await.unwrap().unwrap()
 }
 
 /// How long a run takes that nobody kills, and that it does what the script says.

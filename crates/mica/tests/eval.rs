@@ -125,7 +125,7 @@ async fn what_is_no_case_is_said_with_its_line_before_anything_is_played() {
         (
             Some(2),
             "",
-            "mica: P/cases/wrong.toml:20: unknown key `tmes`; did you mean `times`? (known: tool, args, match, matches, times)\n"
+            "mica: P/cases/wrong.toml:20:34: unknown key `tmes`; did you mean `times`? (known: tool, args, match, matches, times)\n"
         )
     );
     let ran = stage.mica(&["eval", "nowhere.toml"]).await;
@@ -247,7 +247,7 @@ async fn a_judge_is_recorded_once_and_played_without_a_model() {
     assert_eq!(ran.code, Some(1));
     assert!(
         ran.out.contains(
-            "the cassette does not fit: request 1 is not the one that was recorded: message 1 user changed in it: recorded"
+            "the cassette judge.jsonl does not fit: request 1 is not the one that was recorded: message 1 user changed in it: recorded"
         ) && ran.out.contains("Nothing was written."),
         "{}",
         ran.out
@@ -310,7 +310,7 @@ async fn a_recorded_conversation_of_the_desk_is_replayed_byte_for_byte() {
     put(&stage, "changed.toml", &case.replace("Who is Ana", "Who was Ana"));
     let ran = stage.mica(&["eval", "changed.toml"]).await;
     assert_eq!(ran.code, Some(1));
-    assert!(ran.out.contains("the cassette does not fit: request 1"), "{}", ran.out);
+    assert!(ran.out.contains("the cassette 20_replay.jsonl does not fit: request 1"), "{}", ran.out);
 }
 
 /// Each of these breaks a case of the desk on purpose: what it shows is really looked at.
@@ -454,7 +454,7 @@ async fn a_case_reads_and_writes_nothing_but_its_own() {
     put(&stage, "tape/up.toml", &taped("../up.json"));
     let ran = stage.mica(&["eval", "tape/up.toml"]).await;
     assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("up.toml:3: `model.file`: \"../up.json\" has `..` in it"), "{}", ran.err);
+    assert!(ran.err.contains("up.toml:5:8: `model.file`: \"../up.json\" has `..` in it"), "{}", ran.err);
     std::os::unix::fs::symlink(&outside, stage.project().join("tape/linked")).unwrap();
     put(&stage, "tape/linked.toml", &taped("linked/secret.txt"));
     let ran = stage.mica(&["eval", "tape/linked.toml"]).await;
@@ -512,7 +512,7 @@ async fn mistakes_in_a_case_name_what_is_wrong() {
     for said in [
         "ok    nothing (",
         "      note: it expects nothing but that its runs complete: say what must come of it with [step.expect] or [after]\n",
-        "`setup.limits.tokens`: invalid type: string \"many\", expected u64\n",
+        "`setup.limits.tokens`: this is the text \"many\"; a whole number from 0 on is expected\n",
         "unknown key `mailz`; did you mean `mails`?",
         "mock 1: there is no tool \"search_record\"; did you mean \"search_records\"?",
         "found:    \\u{1b}[31mHo\n",
@@ -582,11 +582,11 @@ async fn who_stops_it_reads_what_was_played() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(120), wait).await.unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(110), wait).await.unwrap();
     let id = child.id().unwrap().to_string();
     let sent = tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap();
     assert!(sent.success());
-    let ended = tokio::time::timeout(std::time::Duration::from_secs(60), child.wait_with_output()).await;
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(110), child.wait_with_output()).await;
     let ended = ended.unwrap().unwrap();
     let out = String::from_utf8(ended.stdout).unwrap();
     assert_eq!(ended.status.code(), Some(130), "{out}");
@@ -615,4 +615,189 @@ async fn a_recording_with_something_secret_in_it_is_not_written() {
         ran.out
     );
     assert!(!stage.project().join("one.jsonl").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_mistake_of_every_file_is_told_and_nothing_moves_the_cursor() {
+    let stage = Stage::new(Scenario::new()).await;
+    put(&stage, "c/one.toml", "about = 3\nproduct = \"mi\"\n[[step]]\nsay = \"Hi\"\nexpect.text = \"Ho\"\n");
+    put(&stage, "c/two.toml", "about = \"x\"\nprodukt = \"mi\"\n[[step]]\nsay = \"Hi\"\n");
+    let ran = stage.mica(&["eval", "c"]).await;
+    let project = stage.project().display().to_string();
+    assert_eq!(
+        (ran.code, ran.out.as_str(), ran.err.replace(&project, "P").as_str()),
+        (
+            Some(2),
+            "",
+            "mica: P/c/one.toml:1:9: `about`: this is 3; a text is expected\n\
+             mica: P/c/one.toml:5:15: `step[0].expect.text`: this is the text \"Ho\"; a table with any of equals, not, has, lacks, \
+             matches, includes, excludes, exists, gone, same, at_least, at_most, near, count is expected\n\
+             mica: P/c/two.toml:2:1: unknown key `produkt`; did you mean `product`? (known: about, product, tags, clock, \
+             deadline, journal, setup, unmatched, mock, model, judge, turn, step, after)\n"
+        )
+    );
+    // Names and sentences are other people's words, and a row is a row.
+    put(&stage, "d/a\u{1b}[2Jb\nc.toml", &FINE.replace("A file is", "A \\u001b[31mfile\\nis"));
+    put(&stage, "d/z.toml", FINE);
+    let listed = stage.mica(&["eval", "--list", "d"]).await;
+    assert_eq!(
+        (listed.code, listed.out.as_str()),
+        (Some(0), "a\\u{1b}[2Jb\\nc  A \\u{1b}[31mfile\\nis written.\nz               A file is written.\n")
+    );
+    put(&stage, "e/a\u{1b}[2Jb.toml", "x");
+    let ran = stage.mica(&["eval", "e", "--filter", "\u{9b}"]).await;
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        !ran.err.contains(['\u{1b}', '\u{9b}']) && ran.err.contains("a\\u{1b}[2Jb.toml:1:"),
+        "{:?}",
+        ran.err
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_in_the_way_of_a_report_is_said_before_anything_is_played() {
+    let stage = Stage::new(Scenario::new()).await;
+    put(&stage, "cases/fine.toml", FINE);
+    let tape = "about = \"x\"\nproduct = \"desk\"\n[model]\nkind = \"cassette\"\nfile = \"data/t.jsonl\"\n[[step]]\nsay = \"Hi\"\n";
+    put(&stage, "taped/a.toml", tape);
+    put(&stage, "taped/data/t.jsonl", "theirs");
+    put(&stage, "file", "");
+    put(&stage, "old.json", &json!({ "version": 1, "cases": [] }).to_string());
+    std::os::unix::fs::symlink("x.json", stage.project().join("link.json")).unwrap();
+    put(&stage, "x.json", "mine");
+    let project = stage.project().display().to_string();
+    for (flags, said) in [
+        (
+            &["cases", "--report", "x.json", "--junit", "./x.json"][..],
+            "mica: --junit and --report are one file, P/./x.json: one would overwrite the other\n",
+        ),
+        (
+            &["cases", "--report", "link.json", "--junit", "x.json"],
+            "mica: --junit and --report are one file, P/x.json: one would overwrite the other\n",
+        ),
+        (
+            &["cases", "--junit", "old.json", "--baseline", "old.json"],
+            "mica: --junit and --baseline are one file, P/old.json: one would overwrite the other\n",
+        ),
+        (
+            &["cases", "--report", "file/x", "--junit", "cases", "--journal", "file"],
+            "mica: --report: P/file/x: P/file is no folder\nmica: --junit: P/cases: this is a folder: name a file in it\n\
+             mica: --journal: P/file/a case: P/file is no folder\n",
+        ),
+        (
+            &["cases", "--report", "cases/fine.toml"],
+            "mica: --report: P/cases/fine.toml belongs to the case fine\n",
+        ),
+        (
+            &["taped", "--junit", "taped/data/t.jsonl"],
+            "mica: --junit: P/taped/data/t.jsonl belongs to the case a\n",
+        ),
+        (
+            &["cases", "--record"],
+            "mica: there is nothing to record: no case has a cassette (`kind = \"cassette\"` in [model], or `cassette` in \
+             [judge])\n",
+        ),
+    ] {
+        let ran = stage.mica(&[&["eval"], flags].concat()).await;
+        assert_eq!(
+            (ran.code, ran.out.as_str(), ran.err.replace(&project, "P").as_str()),
+            (Some(2), "", said),
+            "{flags:?}"
+        );
+    }
+    assert_eq!(
+        (read(&stage, "x.json").as_str(), read(&stage, "taped/data/t.jsonl").as_str()),
+        ("mine", "theirs")
+    );
+    // A recording that could not be kept is not paid for.
+    std::fs::remove_dir_all(stage.project().join("taped/data")).unwrap();
+    put(&stage, "taped/data", "a file");
+    let ran = stage.ask(&["eval", "taped", "--record"]).await;
+    assert_eq!(
+        (ran.code, ran.err.replace(&project, "P").as_str()),
+        (
+            Some(2),
+            "mica: P/taped/a.toml: nothing can be recorded: P/taped/data/t.jsonl: P/taped/data is no folder\n"
+        )
+    );
+    assert_eq!(stage.server.captured().len(), 0);
+    // Folders are made, and a report may take the place of the baseline.
+    let ran = stage.mica(&["eval", "cases", "--report", "new/deep/x.json", "--junit", "/dev/null"]).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let both = ["eval", "cases", "--report", "new/deep/x.json", "--baseline", "new/deep/x.json"];
+    assert!(stage.does(&both).await.contains("Since the baseline:\nnothing changed\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_asks_twice_leaves_nothing_behind() {
+    use tokio::io::AsyncReadExt;
+    let stage = Stage::new(Scenario::new()).await;
+    let temporary = tempfile::tempdir().unwrap();
+    let desk = "about = \"x\"\nproduct = \"desk\"\n[[step]]\nsay = \"Hi\"\n";
+    let stalls = format!("{desk}turn = [{{ says = \"Ho\", fault = {{ stall = {{ at = \"middle\" }} }} }}]\n");
+    put(&stage, "cases/stalls.toml", &stalls);
+    // One that was killed, long ago.
+    std::fs::create_dir_all(temporary.path().join("mica-eval-1-dead/0/home")).unwrap();
+    std::fs::write(temporary.path().join("mica-eval-1-dead/lock"), "").unwrap();
+    let names = || -> Vec<String> {
+        let entries = std::fs::read_dir(temporary.path()).unwrap().flatten();
+        entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
+    };
+    let start = || {
+        tokio::process::Command::new(env!("CARGO_BIN_EXE_mica"))
+            .env_clear()
+            .env("MICA_HOME", stage.folder.path().join("home"))
+            .env("TMPDIR", temporary.path())
+            .current_dir(stage.project())
+            .args(["eval", "cases", "--format", "json"])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap()
+    };
+    let plays = |name: &str| {
+        let world = temporary.path().join(name).join("0/desk.db");
+        name.starts_with("mica-eval-") && world.exists()
+    };
+    let wait = async |other: &str| -> String {
+        loop {
+            if let Some(name) = names().into_iter().find(|name| plays(name) && name != other) {
+                return name;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    let mut killed = start();
+    let left = wait("").await;
+    assert_eq!(names(), [left.as_str()], "what was left behind is gone");
+    // It lives, so another one leaves it alone.
+    let mut twice = start();
+    let own = wait(&left).await;
+    assert!(names().contains(&left));
+    killed.kill().await.unwrap();
+    let id = twice.id().unwrap().to_string();
+
+    let tell = async || {
+        tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap();
+    };
+    // How often it was asked decides, not how fast: it is asked until it is gone.
+    let ended = async {
+        loop {
+            tell().await;
+            let again = std::time::Duration::from_millis(50);
+            if let Ok(ended) = tokio::time::timeout(again, twice.wait()).await {
+                return ended.unwrap();
+            }
+        }
+    };
+    assert_eq!(ended.await.code(), Some(130));
+    assert!(!names().contains(&own), "{:?}", names());
+    let mut told = String::new();
+    twice.stderr.take().unwrap().read_to_string(&mut told).await.unwrap();
+    // The next one takes away what the one that was killed left.
+    put(&stage, "cases/stalls.toml", FINE);
+    let done = start().wait_with_output().await.unwrap();
+    assert_eq!(done.status.code(), Some(0));
+    assert_eq!(names(), Vec::<String>::new());
 }

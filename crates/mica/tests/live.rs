@@ -112,7 +112,7 @@ impl Pipe {
     }
 
     async fn next(&mut self) -> Value {
-        let line = tokio::time::timeout(Duration::from_secs(30), self.output.next_line()).await;
+        let line = tokio::time::timeout(Duration::from_secs(100), self.output.next_line()).await;
         serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap()
     }
 

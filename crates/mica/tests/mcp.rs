@@ -381,7 +381,7 @@ async fn the_commands_do_what_they_say() {
 #[tokio::test]
 async fn nothing_is_left_when_the_program_is_killed() {
     let slow = Scenario::new()
-        .turn(Turn::new().call("shell", json!({ "command": "sleep 30" })))
+        .turn(Turn::new().call("shell", json!({ "command": "sleep 300" })))
         .turn(Turn::new().text("x"));
     let stage = stage(slow).await;
     let pids = stage.folder.path().join("pids");
@@ -397,14 +397,14 @@ async fn nothing_is_left_when_the_program_is_killed() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(100);
     while alive(&pids).is_empty() {
         assert!(Instant::now() < until, "the server was never started");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(100);
     while !alive(&pids).is_empty() {
         assert!(Instant::now() < until, "left: {:?}", alive(&pids));
         tokio::time::sleep(Duration::from_millis(20)).await;

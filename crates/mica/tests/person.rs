@@ -75,7 +75,7 @@ impl Person {
                 let rest = self.seen.split_off(at + text.len());
                 return std::mem::replace(&mut self.seen, rest);
             }
-            match self.screen.recv_timeout(Duration::from_secs(30)) {
+            match self.screen.recv_timeout(Duration::from_secs(100)) {
                 Ok(more) => self.seen.push_str(&more),
                 Err(_) => panic!("never saw {text:?}; there is {:?}", self.seen),
             }

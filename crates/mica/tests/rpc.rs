@@ -53,7 +53,7 @@ impl Pipe {
             return self.passed.remove(at);
         }
         loop {
-            let line = tokio::time::timeout(Duration::from_secs(30), self.output.next_line()).await;
+            let line = tokio::time::timeout(Duration::from_secs(100), self.output.next_line()).await;
             let line = line.unwrap_or_else(|_| panic!("never came: {expected}")).unwrap().unwrap();
             let value: Value = serde_json::from_str(&line).unwrap();
             if fits(expected, &value) {

@@ -173,6 +173,11 @@ fn timeless(text: &str) -> String {
     out
 }
 
+/// A command that sleeps long, and that nobody else gives: other suites may run on this machine at the same time.
+fn nap(seconds: u32) -> String {
+    format!("sleep {seconds}.{:08}", std::process::id())
+}
+
 /// Whether a process runs that has this text in its command line.
 fn runs(mark: &str) -> bool {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -187,7 +192,7 @@ fn runs(mark: &str) -> bool {
 async fn until(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(30), "{what}");
+        assert!(start.elapsed() < Duration::from_secs(100), "{what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -258,13 +263,13 @@ async fn binary_output_is_readable() {
 async fn a_command_that_takes_too_long_is_stopped_and_its_output_kept() {
     let bench = Bench::new().await;
     let start = Instant::now();
-    let told = bench.run(json!({ "command": "echo begun; sleep 300", "timeout_seconds": 1 })).await;
+    let told = bench.run(json!({ "command": "echo begun; sleep 300", "timeout_seconds": 5 })).await;
     assert_eq!(
         told,
-        "begun\n[stopped: its time of 1 s was up. What it printed until then is above, and what it did stays done. Ask for \
+        "begun\n[stopped: its time of 5 s was up. What it printed until then is above, and what it did stays done. Ask for \
          more time with timeout_seconds (at most 600), or run it with background: true]"
     );
-    assert!(start.elapsed() < Duration::from_secs(60));
+    assert!(start.elapsed() < Duration::from_secs(110));
     let told = bench.run(json!({ "command": "echo x", "timeout_seconds": 9999 })).await;
     assert_eq!(told, "x\n[exit code 0 after N s]\n[timeout_seconds was 9999; 600 is the most.]");
 }
@@ -274,10 +279,10 @@ async fn what_a_command_leaves_running_is_ended_with_it() {
     let bench = Bench::new().await;
     let start = Instant::now();
     // It holds the pipe, and would for ten minutes.
-    let told = bench.command("sleep 612.5 & (setsid sleep 613.5 &) ; echo done").await;
+    let told = bench.command(&format!("{} & (setsid {} &) ; echo done", nap(612), nap(613))).await;
     assert_eq!(told, "done\n[exit code 0 after N s]");
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
-    assert!(!runs("sleep 612.5") && !runs("sleep 613.5"));
+    assert!(start.elapsed() < Duration::from_secs(110), "{:?}", start.elapsed());
+    assert!(!runs(&nap(612)) && !runs(&nap(613)));
 }
 
 #[tokio::test]
@@ -288,9 +293,10 @@ async fn a_call_that_is_stopped_ends_the_command() {
         until("the command runs", || bench.news.lock().unwrap().contains("begun")).await;
         cancel.cancel();
     };
-    let (told, ()) = tokio::join!(bench.command("mkdir made; echo begun; sleep 614.5"), stop);
+    let command = format!("mkdir made; echo begun; {}", nap(614));
+    let (told, ()) = tokio::join!(bench.command(&command), stop);
     assert_eq!(told, "begun\n[stopped from outside after N s; what it did until then stays done]");
-    assert!(!runs("sleep 614.5"));
+    assert!(!runs(&nap(614)));
     assert_eq!(*bench.journal.lines.lock().unwrap(), ["begins", "ended"]);
 }
 
@@ -298,7 +304,7 @@ async fn a_call_that_is_stopped_ends_the_command() {
 async fn a_call_that_is_dropped_ends_the_command_and_tells_the_journal() {
     let bench = Bench::new().await;
     {
-        let calling = bench.whole(json!({ "command": "mkdir made; echo begun; sleep 615.5" }));
+        let calling = bench.whole(json!({ "command": format!("mkdir made; echo begun; {}", nap(615)) }));
         tokio::pin!(calling);
         tokio::select! {
             _ = &mut calling => panic!("it ended"),
@@ -308,14 +314,14 @@ async fn a_call_that_is_dropped_ends_the_command_and_tells_the_journal() {
         bench.cancel.cancel();
     }
     until("the journal hears of the end", || bench.journal.lines.lock().unwrap().len() == 2).await;
-    assert!(!runs("sleep 615.5"));
+    assert!(!runs(&nap(615)));
 }
 
 #[tokio::test]
 async fn in_the_background_it_is_read_and_stopped() {
     let bench = Bench::new().await;
     let begun = bench
-        .whole(json!({ "command": "mkdir made; echo begun; sleep 616.5", "background": true, "description": "Serve" }))
+        .whole(json!({ "command": format!("mkdir made; echo begun; {}", nap(616)), "background": true, "description": "Serve" }))
         .await
         .unwrap();
     assert_eq!(
@@ -330,10 +336,10 @@ async fn in_the_background_it_is_read_and_stopped() {
         bench.call(output, json!({ "id": "shell-1", "wait_seconds": 60, "until": "news" })).await.unwrap();
     assert!(text(&news).starts_with("shell-1 (Serve): running for "), "{}", text(&news));
     assert!(text(&news).ends_with(" s.\n\nbegun"), "{}", text(&news));
-    assert!(runs("sleep 616.5"));
+    assert!(runs(&nap(616)));
     let killed = text(&bench.call(kill, json!({ "id": "shell-1" })).await.unwrap());
     assert!(killed.starts_with("shell-1 has ended: it was stopped, after "), "{killed}");
-    assert!(!runs("sleep 616.5"));
+    assert!(!runs(&nap(616)));
     assert_eq!(*bench.journal.lines.lock().unwrap(), ["begins", "ended"]);
     // One that ends by itself, with what it changed.
     bench.whole(json!({ "command": "echo x > f; exit 4", "background": true })).await.unwrap();
@@ -349,11 +355,11 @@ async fn in_the_background_it_is_read_and_stopped() {
 #[tokio::test]
 async fn the_end_of_a_session_ends_its_tasks() {
     let bench = Bench::new().await;
-    bench.whole(json!({ "command": "sleep 617.5", "background": true })).await.unwrap();
-    until("the command runs", || runs("sleep 617.5")).await;
+    bench.whole(json!({ "command": nap(617), "background": true })).await.unwrap();
+    until("the command runs", || runs(&nap(617))).await;
     let Bench { shell, tasks, .. } = bench;
     drop((shell, tasks));
-    until("the command ends", || !runs("sleep 617.5")).await;
+    until("the command ends", || !runs(&nap(617))).await;
 }
 
 #[tokio::test]
@@ -388,9 +394,9 @@ async fn every_tier_that_confines_keeps_its_word() {
         let told = bench.command("echo x > made; echo y > $TMPDIR/t && cat $TMPDIR/t").await;
         assert_eq!(told, "y\n[exit code 0 after N s]", "{tier}");
         assert!(bench.project().join("made").exists());
-        let told = bench.command("sleep 619.5 & echo done").await;
+        let told = bench.command(&format!("{} & echo done", nap(619))).await;
         assert_eq!(told, "done\n[exit code 0 after N s]", "{tier}");
-        assert!(!runs("sleep 619.5"), "{tier}");
+        assert!(!runs(&nap(619)), "{tier}");
     }
 }
 
@@ -540,7 +546,10 @@ async fn unconfined_commands_are_all_asked_about() {
 #[tokio::test]
 async fn a_task_in_the_background_ends_with_the_program() {
     let scenario = Scenario::new()
-        .turn(Turn::new().call("shell", json!({ "command": "echo begun; sleep 618.5", "background": true })))
+        .turn(
+            Turn::new()
+                .call("shell", json!({ "command": format!("echo begun; {}", nap(618)), "background": true })),
+        )
         .turn(
             Turn::new().call("task_output", json!({ "id": "shell-1", "wait_seconds": 60, "until": "news" })),
         )
@@ -550,7 +559,7 @@ async fn a_task_in_the_background_ends_with_the_program() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let last = stage.server.captured()[2].json["messages"].as_array().unwrap().last().unwrap().clone();
     assert!(last["content"].to_string().contains("begun"), "{last}");
-    until("the command ends", || !runs("sleep 618.5")).await;
+    until("the command ends", || !runs(&nap(618))).await;
     assert!(
         !stage.folder.path().join("home/data/scratch").read_dir().is_ok_and(|mut left| left.next().is_some())
     );
@@ -568,19 +577,19 @@ async fn a_task_of_a_subagent_ends_with_it_and_has_an_id_of_its_own() {
     let begun = |id: &str| json!({ "id": id, "wait_seconds": 60, "until": "news" });
     let errand = json!({ "profile": "general", "description": "serve", "prompt": "serve it" });
     let scenario = Scenario::new()
-        .turn(told("begin", 0).call("shell", begins("sleep 705.25")))
+        .turn(told("begin", 0).call("shell", begins(&nap(705))))
         .turn(told("begin", 1).call("create_subagent", errand))
-        .turn(told("begin", 2).call("shell", begins("sleep 706.25")))
-        .turn(told("begin", 3).call("task_output", json!({ "id": "shell-3", "wait_seconds": 6 })))
+        .turn(told("begin", 2).call("shell", begins(&nap(706))))
+        .turn(told("begin", 3).call("task_output", json!({ "id": "shell-3", "wait_seconds": 15 })))
         .turn(told("begin", 4).text("Done."))
-        .turn(told("serve it", 0).call("shell", begins("sleep 707.25")))
+        .turn(told("serve it", 0).call("shell", begins(&nap(707))))
         .turn(told("serve it", 1).call("task_output", begun("shell-2")))
         .turn(told("serve it", 2).text("It is served."));
     let stage = Stage::new(scenario).await;
     let arguments = ["-p", "begin", "--yes", "--no-session"];
     let (ran, ()) = tokio::join!(
         stage.ask(&arguments),
-        until("the subagent's ends before the program", || runs("sleep 706.25") && !runs("sleep 707.25"))
+        until("the subagent's ends before the program", || runs(&nap(706)) && !runs(&nap(707)))
     );
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Done.\n"), "{}", ran.err);
     let requests: Vec<String> =

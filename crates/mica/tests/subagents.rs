@@ -169,7 +169,7 @@ impl Pipe {
             return self.passed.remove(at);
         }
         loop {
-            let line = tokio::time::timeout(Duration::from_secs(30), self.output.next_line()).await;
+            let line = tokio::time::timeout(Duration::from_secs(100), self.output.next_line()).await;
             let line = line.unwrap_or_else(|_| panic!("never came: {what}; {:?}", self.passed)).unwrap();
             let Some(line) = line else { panic!("the program ended before: {what}") };
             let value: Value = serde_json::from_str(&line).unwrap();

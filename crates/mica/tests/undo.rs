@@ -200,7 +200,7 @@ async fn promise_8_a_run_that_was_killed_is_undone() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), changed).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(100), changed).await.unwrap();
     let busy = stage.fails(&["undo"]).await;
     assert!(busy.contains("a run is going on in this project"), "{busy}");
     program.kill().unwrap();
@@ -262,7 +262,11 @@ async fn promise_8_an_undo_that_is_killed_at_any_instant_is_finished_by_the_next
     drop(undo);
     let after = all(&stage);
     let mut cut = 0;
-    for delay in 0..8 {
+    // On a busy machine a kill may come too late again and again: there are more tries until one has met it.
+    for delay in 0..80 {
+        if delay >= 8 && cut > 0 {
+            break;
+        }
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_mica"))
             .env_clear()
             .env("MICA_HOME", stage.folder.path().join("home"))
@@ -276,7 +280,7 @@ async fn promise_8_an_undo_that_is_killed_at_any_instant_is_finished_by_the_next
         while !file(0).exists() && std::time::Instant::now() < until {
             std::hint::spin_loop();
         }
-        let until = std::time::Instant::now() + Duration::from_micros(300 * delay);
+        let until = std::time::Instant::now() + Duration::from_micros(300 * (delay % 8));
         while std::time::Instant::now() < until {
             std::hint::spin_loop();
         }

@@ -119,7 +119,7 @@ async fn reports_that_are_no_files_are_not_waited_for() {
     );
     let runtime = stage.runtime(stage.settings());
     let text =
-        tokio::time::timeout(std::time::Duration::from_secs(60), call(&runtime, TESTS, json!({}))).await;
+        tokio::time::timeout(std::time::Duration::from_secs(110), call(&runtime, TESTS, json!({}))).await;
     let text = text.unwrap().unwrap();
     assert!(text.starts_with("No test was run: Maven ended after "), "{text}");
 }

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mica_agent::tool::{Access, Resource};
-use mica_agent::{Args, Preview, Tool, ToolCx, ToolError, ToolOutput, ToolSet, ToolSpec};
+use mica_agent::{Args, Preview, Tool, ToolCx, ToolError, ToolOutput, ToolSet};
 
 use super::register::Register;
+use crate::around::{as_within, each};
 
 tokio::task_local! {
     static APPROVER: Option<String>;
@@ -28,11 +28,7 @@ pub(crate) async fn approved<T>(by: Option<String>, call: impl Future<Output = T
 
 /// The tools of a session, which know whose yes their calls have.
 pub(crate) fn acting(tools: &ToolSet, register: &Arc<Register>) -> ToolSet {
-    let mut set = ToolSet::default();
-    for tool in tools.iter() {
-        set.add(Acting::around(tool, register));
-    }
-    set
+    each(tools, |tool| Acting::around(tool, register))
 }
 
 struct Acting {
@@ -48,24 +44,10 @@ impl Acting {
 
 #[async_trait]
 impl Tool for Acting {
-    fn spec(&self) -> &ToolSpec {
-        self.inner.spec()
-    }
-
-    fn access(&self, args: &Args) -> Access {
-        self.inner.access(args)
-    }
-
-    fn touches(&self, args: &Args) -> Vec<Resource> {
-        self.inner.touches(args)
-    }
+    as_within!();
 
     fn behind(&self) -> Arc<[Arc<dyn Tool>]> {
         self.inner.behind().iter().map(|tool| Self::around(tool, &self.register)).collect()
-    }
-
-    fn stands_for(&self, args: &Args) -> Option<Result<(String, Args), ToolError>> {
-        self.inner.stands_for(args)
     }
 
     async fn preview(&self, args: &Args) -> Option<Preview> {

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use mica_agent::{Args, Preview, Tool, ToolCx, ToolError, ToolOutput, ToolSet};
 
 use super::Refs;
-use crate::around::as_within;
+use crate::around::{as_within, each};
 use crate::hooks::DomainHooks;
 
 tokio::task_local! {
@@ -25,11 +25,7 @@ impl Refs {
 
 /// The tools of a session.
 pub(crate) fn knowing(tools: &ToolSet, domain: &Arc<DomainHooks>) -> ToolSet {
-    let mut set = ToolSet::default();
-    for tool in tools.iter() {
-        set.add(Knowing::around(tool, domain));
-    }
-    set
+    each(tools, |tool| Knowing::around(tool, domain))
 }
 
 struct Knowing {

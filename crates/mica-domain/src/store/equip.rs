@@ -11,16 +11,13 @@ use mica_agent::tool::{Access, Resource};
 use mica_agent::{Args, Preview, Tool, ToolCx, ToolError, ToolOutput, ToolSet, ToolSpec};
 
 use super::{HERE, Store};
+use crate::around::each;
 
 type Tools = Arc<[Arc<dyn Tool>]>;
 
 /// The tools of a session.
 pub fn equipped(tools: &ToolSet, store: &Store) -> ToolSet {
-    let mut set = ToolSet::default();
-    for tool in tools.iter() {
-        set.add(Equipped::around(Arc::clone(tool), store));
-    }
-    set
+    each(tools, |tool| Equipped::around(Arc::clone(tool), store))
 }
 
 struct Equipped {

@@ -117,30 +117,47 @@ pub struct UsageBounds {
 }
 
 impl Expect {
-    pub(super) fn wrong(&self) -> Option<String> {
+    /// What is wrong with it, each with its key.
+    pub(super) fn wrong(&self) -> Vec<String> {
+        let mut found = Vec::new();
         if let Some(outcome) = &self.outcome
             && outcome != "none"
             && !OUTCOMES.contains(&outcome.as_str())
         {
             let meant = mica_agent::nearest::nearest(outcome, OUTCOMES.into_iter());
             let meant = meant.map_or(String::new(), |meant| format!("; did you mean {meant:?}?"));
-            return Some(format!(
+            found.push(format!(
                 "there is no outcome {outcome:?}{meant} (known: {}, none)",
                 OUTCOMES.join(", ")
             ));
         }
-        let calls = self.called.iter().chain(&self.tried).chain(self.asked.iter().flatten());
-        for call in calls {
-            if call.tool.is_empty() {
-                return Some("a call needs a `tool`".to_owned());
-            }
-            if let Some(problem) = call.matches.values().find_map(|pattern| super::holds::unreadable(pattern))
-            {
-                return Some(problem);
+        let calls = [
+            ("called", &self.called[..]),
+            ("tried", &self.tried),
+            ("asked", self.asked.as_deref().unwrap_or_default()),
+        ];
+        for (key, calls) in calls {
+            for call in calls {
+                if call.tool.is_empty() {
+                    found.push(format!("`{key}`: a call needs a `tool`"));
+                }
+                let unreadable =
+                    call.matches.values().filter_map(|pattern| super::holds::unreadable(pattern));
+                found.extend(unreadable.map(|problem| format!("`{key}`: {problem}")));
             }
         }
-        let held = [&self.text, &self.event, &self.told, &self.tools, &self.notices];
-        let mapped = self.variables.values().chain(self.look.values());
-        held.into_iter().flatten().chain(mapped).find_map(Holds::wrong)
+        let held = [
+            ("text", &self.text),
+            ("event", &self.event),
+            ("told", &self.told),
+            ("tools", &self.tools),
+            ("notices", &self.notices),
+        ];
+        let held = held.into_iter().filter_map(|(key, holds)| Some((key.to_owned(), holds.as_ref()?)));
+        let variables = self.variables.iter().map(|(name, holds)| (format!("variables.{name}"), holds));
+        let looked = self.look.iter().map(|(name, holds)| (format!("look.{name}"), holds));
+        let held = held.chain(variables).chain(looked);
+        found.extend(held.filter_map(|(key, holds)| Some(format!("`{key}`: {}", holds.wrong()?))));
+        found
     }
 }

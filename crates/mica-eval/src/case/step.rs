@@ -112,22 +112,26 @@ impl Step {
     }
 
     /// What is wrong with it.
-    pub(super) fn wrong(&self) -> Option<String> {
+    pub(super) fn wrong(&self) -> Vec<String> {
+        let mut found = self.expect.wrong();
         let action = match self.action() {
             Ok(action) => action,
-            Err(problem) => return Some(problem),
+            Err(problem) => {
+                found.insert(0, problem);
+                return found;
+            }
         };
         let is_said = matches!(action, Action::Say(_));
         if !is_said && (self.page.is_some() || !self.mention.is_empty()) {
-            return Some("`page` and `mention` go with `say`".to_owned());
+            found.push("`page` and `mention` go with `say`".to_owned());
         }
         if !self.args.is_empty() && self.event.is_none() {
-            return Some("`args` go with `event`; what goes with `say` is `with`".to_owned());
+            found.push("`args` go with `event`; what goes with `say` is `with`".to_owned());
         }
         if !self.with.is_empty() && !is_said {
-            return Some("`with` goes with `say`; what goes with `event` is `args`".to_owned());
+            found.push("`with` goes with `say`; what goes with `event` is `args`".to_owned());
         }
-        self.expect.wrong()
+        found
     }
 }
 

@@ -7,9 +7,9 @@ const HEAD: &str = "about = \"x\"\nproduct = \"p\"\n";
 #[track_caller]
 fn wrong(text: &str, line: Option<usize>, problem: &str) {
     let text = format!("{HEAD}{text}");
-    match Case::parse("c", Path::new("c.toml"), &text) {
-        Err(EvalError::Invalid { line: found, problem: said, .. }) => {
-            assert_eq!((found, said.as_str()), (line, problem), "{text}");
+    match Case::parse("c", Path::new("c.toml"), &text).as_ref().map_err(Vec::as_slice) {
+        Err([EvalError::Invalid { line: found, problem: said, .. }]) => {
+            assert_eq!((*found, said.as_str()), (line, problem), "{text}");
         }
         other => panic!("{text}: {other:?}"),
     }
@@ -45,26 +45,101 @@ fn what_nobody_knows_is_an_error_with_its_line_and_what_was_meant() {
         Some(3),
         "`clock`: \"2026-03-02\" is no point in time: write date, time and zone, such as 2026-03-02T09:00:00Z",
     );
-    wrong("step = 3", Some(3), "`step`: invalid type: integer `3`, expected a sequence");
+    wrong("step = 3", Some(3), "`step`: this is 3; a list is expected");
     wrong(
         &format!("{step}turn = [{{ calls = [{{ tool = 3 }}] }}]"),
         Some(5),
-        "`step[0].turn[0].calls[0].tool`: invalid type: integer `3`, expected a string",
+        "`step[0].turn[0].calls[0].tool`: this is 3; a text is expected",
     );
     wrong(
         &format!("{step}[[step]]\nlook = true\n[step.expect.look]\nnotes = {{ count = 'two' }}"),
         Some(8),
-        "`step[1].expect.look.notes.count`: invalid type: string \"two\", expected usize",
+        "`step[1].expect.look.notes.count`: this is the text \"two\"; a whole number from 0 on is expected",
     );
     wrong(
         &format!("deadline = '5s'\n{step}"),
         Some(3),
-        "`deadline`: invalid type: string \"5s\", expected u64",
+        "`deadline`: this is the text \"5s\"; a whole number from 0 on is expected",
     );
     wrong(
         &format!("{step}[step.expect]\ntext = {{ has = 3 }}"),
         Some(6),
-        "`step[0].expect.text.has`: invalid type: integer `3`, expected a text or a list of texts",
+        "`step[0].expect.text.has`: this is 3; a text or a list of texts is expected",
+    );
+}
+
+/// Everything that is wrong with a case, as people read it.
+#[track_caller]
+fn all_wrong(text: &str, expect: &[&str]) {
+    let errors = Case::parse("c", Path::new("c.toml"), text).unwrap_err();
+    let said: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(said, expect, "{text}");
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_with_its_place() {
+    let holds = "equals, not, has, lacks, matches, includes, excludes, exists, gone, same, at_least, at_most, near, count";
+    all_wrong(
+        "abuot = 'x'\nproduct = 3\nclock = 'noon'\ndeadline = 2026-01-01\n\n[[step]]\nsay = 'x'\n\n[step.expect]\n  \
+         text = 'Sent'\nwire_valid = 1\nusage = { max_cost = 'much' }\nlook.a = { near = { value = 1, whithin = 2 } }\n\n\
+         [[step]]\nlok = true\n[step.expect.look]\n\"ä\" = { has = 1, cuont = 2 }\n",
+        &[
+            "c.toml:1:1: unknown key `abuot`; did you mean `about`? (known: about, product, tags, clock, deadline, journal, \
+             setup, unmatched, mock, model, judge, turn, step, after)",
+            "c.toml:2:11: `product`: this is 3; a text is expected",
+            "c.toml:3:9: `clock`: \"noon\" is no point in time: write date, time and zone, such as 2026-03-02T09:00:00Z",
+            "c.toml:4:12: `deadline`: this is a point in time; a whole number from 0 on is expected",
+            &format!(
+                "c.toml:10:10: `step[0].expect.text`: this is the text \"Sent\"; a table with any of {holds} is expected"
+            ),
+            "c.toml:11:14: `step[0].expect.wire_valid`: this is 1; true or false is expected",
+            "c.toml:12:22: `step[0].expect.usage.max_cost`: this is the text \"much\"; a number is expected",
+            "c.toml:13:32: unknown key `whithin`; did you mean `within`? (known: value, within)",
+            "c.toml:16:1: unknown key `lok`; did you mean `look`? (known: name, say, page, mention, with, answer, advance, \
+             event, args, restart, look, turn, expect)",
+            "c.toml:18:15: `step[1].expect.look.ä.has`: this is 1; a text or a list of texts is expected",
+            &format!("c.toml:18:18: unknown key `cuont`; did you mean `count`? (known: {holds})"),
+        ],
+    );
+    // What the shape does not say: all of it as well.
+    all_wrong(
+        "about = ''\nproduct = 'p'\n[model]\nkind = 'cassette'\n[[step]]\nname = 'x'\nexpect = { outcome = 'x', text = {} }\n\
+         [[mock]]\noutput = 'x'\n[after.\"a b\"]\n",
+        &[
+            "c.toml: `about` is missing: say in a sentence what the case shows",
+            "c.toml:3:1: `file` is missing: the scenario, or the cassette",
+            "c.toml:5:1: step 1: it does nothing: write one of `say`, `answer`, `advance`, `event`, `restart` or `look`",
+            "c.toml:5:1: step 1: there is no outcome \"x\" (known: completed, suspended, exhausted, aborted, failed, none)",
+            "c.toml:5:1: step 1: `text`: nothing is said about it: write for example `equals`, `has` or `exists`",
+            "c.toml:8:1: mock 1: `tool` is missing",
+            "c.toml:10:1: after \"a b\": nothing is said about it: write for example `equals`, `has` or `exists`",
+        ],
+    );
+    all_wrong(
+        "model.kind = 3\nunmatched = true\nstep = [1, { say = 2 }]\n",
+        &[
+            "c.toml:1:14: `model.kind`: this is 3; one of scripted, scenario, obeys, cassette, live is expected",
+            "c.toml:2:13: `unmatched`: this is true; one of fail, run, reads is expected",
+            "c.toml:3:9: `step[0]`: this is 1; a table with any of name, say, page, mention, with, answer, advance, event, \
+             args, restart, look, turn, expect is expected",
+        ],
+    );
+    // What is no TOML is told alone: what the rest means is anybody's guess.
+    all_wrong(
+        "about = 'x'\nproduct = \nabuot = 3\n[step\n",
+        &[
+            "c.toml:2:11: string values must be quoted, expected literal string",
+            "c.toml:4:6: unclosed table, expected `]`",
+        ],
+    );
+
+    all_wrong(
+        "about = 'x'\nabout = 'y'\n[step.expect\n[[step]]\ntext = { has = 'a' \nsay = hi\n",
+        &[
+            "c.toml:2:1: duplicate key",
+            "c.toml:3:13: unclosed table, expected `]`",
+            "c.toml:6:1: missing comma between key-value pairs, expected `,`",
+        ],
     );
 }
 
@@ -74,17 +149,17 @@ fn what_a_case_names_lies_below_its_folder() {
     let hint = "name something below the folder of the case";
     wrong(
         &format!("[model]\nkind = 'cassette'\nfile = '../x.jsonl'\n{step}"),
-        Some(3),
+        Some(5),
         &format!("`model.file`: \"../x.jsonl\" has `..` in it: {hint}"),
     );
     wrong(
         &format!("[model]\nkind = 'scenario'\nfile = '/etc/passwd'\n{step}"),
-        Some(3),
+        Some(5),
         &format!("`model.file`: \"/etc/passwd\" is an absolute path: {hint}"),
     );
     wrong(
         &format!("[judge]\ncassette = 'a/../../x'\n{step}"),
-        Some(3),
+        Some(4),
         &format!("`judge.cassette`: \"a/../../x\" has `..` in it: {hint}"),
     );
 }
@@ -139,7 +214,7 @@ fn a_step_does_one_thing() {
     );
     wrong(
         "[[step]]\nsay = 'x'\n[after.x]",
-        None,
+        Some(5),
         "after \"x\": nothing is said about it: write for example `equals`, `has` or `exists`",
     );
     wrong(

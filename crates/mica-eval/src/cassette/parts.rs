@@ -76,8 +76,19 @@ fn settings(request: &Request) -> Value {
 /// Characters of a text that are shown around the place where it changes.
 const AROUND: usize = 60;
 
-/// What is different first, in words.
+/// What is different first, in words. Tools that came or went are all named: one that comes moves all behind it.
 pub fn difference(recorded: &[Part], now: &[Part]) -> String {
+    let lacks = |of: &[Part], from: &[Part]| -> Vec<String> {
+        let tools = of.iter().filter(|part| part.part.starts_with("tool "));
+        let missing = tools.filter(|part| from.iter().all(|other| other.part != part.part));
+        missing.map(|part| part.part.trim_start_matches("tool ").to_owned()).collect()
+    };
+    let (new, gone) = (lacks(now, recorded), lacks(recorded, now));
+    if !new.is_empty() || !gone.is_empty() {
+        let said = [("new", new), ("gone", gone)].into_iter().filter(|(_, tools)| !tools.is_empty());
+        let said: Vec<String> = said.map(|(word, tools)| format!("{word}: {}", tools.join(", "))).collect();
+        return format!("the tools are others ({})", said.join("; "));
+    }
     for index in 0..recorded.len().max(now.len()) {
         match (recorded.get(index), now.get(index)) {
             (Some(one), Some(other)) if one == other => {}

@@ -63,7 +63,8 @@ fn unreadable(text: &str, line: usize, problem: &str) {
 #[test]
 fn what_is_no_cassette_is_refused_with_its_line() {
     let head = "{\"cassette\":1,\"model\":\"m\",\"dialect\":\"chat\"}\n";
-    let begins = "a cassette begins with its head, and each request with an `ask`";
+    let begins =
+        "a cassette begins with its head, and each request with an `ask`: record it again with --record";
     unreadable("", 1, "the file is empty: record it with --record");
     unreadable("{\"ask\":1}\n", 1, "this is no line of a cassette: record it again with --record");
     unreadable(&format!("{head}{head}"), 2, begins);
@@ -71,7 +72,7 @@ fn what_is_no_cassette_is_refused_with_its_line() {
     unreadable(
         &format!("{head}{{\"ask\":1,\"key\":\"k\",\"keeps\":2}}\n"),
         2,
-        "the request before has no 2 parts",
+        "the request before has no 2 parts: record it again with --record",
     );
     unreadable(
         "{\"cassette\":9,\"model\":\"m\",\"dialect\":\"chat\"}\n",
@@ -88,6 +89,11 @@ fn the_first_difference_is_named() {
     let (a, b) = (part("system 1", "one".into()), part("message 1 user", "two".into()));
     check(&[tool("x")], &[tool("y")], "tool a changed in \"description\": recorded \"x\", now \"y\"");
     let one = std::slice::from_ref::<Part>;
+    let others = |names: &[&str]| -> Vec<Part> {
+        names.iter().map(|name| part(&format!("tool {name}"), serde_json::Value::Null)).collect()
+    };
+    check(&others(&["b", "c"]), &others(&["a", "b", "d"]), "the tools are others (new: a, d; gone: c)");
+    check(&others(&["b"]), &others(&["a", "b"]), "the tools are others (new: a)");
     check(one(&a), one(&b), "there is message 1 user where system 1 was");
     check(&[a.clone(), b.clone()], one(&a), "message 1 user is not there any more");
     check(one(&a), &[a.clone(), b], "message 1 user is new: \"two\"");

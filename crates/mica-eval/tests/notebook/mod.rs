@@ -209,7 +209,7 @@ impl Ground {
     /// A case of the notebook.
     pub fn case(&self, text: &str) -> Case {
         let text = format!("about = \"It is shown.\"\nproduct = \"notebook\"\n{text}");
-        Case::parse("shown", &self.path("shown.toml"), &text).unwrap_or_else(|error| panic!("{error}"))
+        Case::parse("shown", &self.path("shown.toml"), &text).unwrap_or_else(|errors| panic!("{errors:?}"))
     }
 
     pub async fn suite(&self, cases: &[Case]) -> Report {

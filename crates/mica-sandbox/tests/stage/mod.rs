@@ -328,7 +328,7 @@ pub(crate) fn stubs() -> Vec<u32> {
 
 /// Waits until all of them are gone: who is ended is there for a moment still.
 pub(crate) async fn no_stubs() {
-    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    let deadline = std::time::Instant::now() + Duration::from_secs(100);
     while !stubs().is_empty() {
         assert!(std::time::Instant::now() < deadline, "{:?}", stubs());
         tokio::time::sleep(Duration::from_millis(1)).await;

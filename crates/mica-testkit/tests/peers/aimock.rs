@@ -77,7 +77,7 @@ impl Aimock {
         let request = HttpRequest { method: Method::GET, url, headers, body: Bytes::new() };
         let response = HttpTransport::new().unwrap().send(request).await.unwrap();
         let body =
-            tokio::time::timeout(Duration::from_secs(10), response.read(1 << 20)).await.unwrap().unwrap();
+            tokio::time::timeout(Duration::from_secs(60), response.read(1 << 20)).await.unwrap().unwrap();
         serde_json::from_slice(&body).unwrap()
     }
 }

@@ -5,18 +5,24 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
+/// A time to sleep for that nobody else does: other suites may run on this machine at the same time.
+fn nap(seconds: u32) -> String {
+    format!("{seconds}.{:08}", std::process::id())
+}
+
 #[tokio::test]
 async fn a_hook_that_takes_too_long_means_no_and_leaves_nothing() {
     let stage = Stage::new(writes()).await;
-    let mut file = at("PreToolUse", "file_write", "sleep 4817.31 & setsid sleep 4817.31 & sleep 4817.31");
+    let nap = nap(4817);
+    let mut file = at("PreToolUse", "file_write", &format!("sleep {nap} & setsid sleep {nap} & sleep {nap}"));
     file["hooks"]["PreToolUse"][0]["hooks"][0]["timeout"] = json!(1);
     stage.hooks(&file);
     let began = Instant::now();
     let ran = stage.ask(&["--yes", "-p", "write it"]).await;
     assert_eq!((ran.code, stage.read("new.txt").as_str()), (Some(0), ""), "{}", ran.err);
     assert!(stage.last().contains("its time was up, and it was stopped"), "{}", stage.last());
-    assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
-    assert_eq!(processes("4817.31"), Vec::<String>::new());
+    assert!(began.elapsed() < Duration::from_secs(110), "{:?}", began.elapsed());
+    assert_eq!(processes(&nap), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -81,7 +87,8 @@ async fn a_hook_is_confined_like_a_command() {
 #[tokio::test]
 async fn a_program_that_is_killed_takes_its_hooks_along() {
     let stage = Stage::new(writes()).await;
-    stage.hooks(&at("PreToolUse", "*", "touch began; sleep 5923.17"));
+    let nap = nap(5923);
+    stage.hooks(&at("PreToolUse", "*", &format!("touch began; sleep {nap}")));
     let url = stage.server.url("/v1");
     let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_mica"))
         .env_clear()
@@ -95,17 +102,17 @@ async fn a_program_that_is_killed_takes_its_hooks_along() {
         .kill_on_drop(true)
         .spawn()
         .unwrap();
-    until("it runs", || stage.project().join("began").exists() && !processes("5923.17").is_empty()).await;
+    until("it runs", || stage.project().join("began").exists() && !processes(&nap).is_empty()).await;
     child.kill().await.unwrap();
-    until("it is gone", || processes("5923.17").is_empty()).await;
+    until("it is gone", || processes(&nap).is_empty()).await;
     assert_eq!(stage.read("new.txt"), "");
 }
 
-/// Waits for something to be so, up to half a minute.
+/// Waits for something to be so, longer than any machine needs.
 async fn until(what: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(30), "waited in vain until {what}");
+        assert!(began.elapsed() < Duration::from_secs(100), "waited in vain until {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -113,14 +120,15 @@ async fn until(what: &str, is_so: impl Fn() -> bool) {
 #[tokio::test]
 async fn what_nobody_waits_for_ends_with_the_program() {
     let stage = Stage::new(writes()).await;
+    let nap = nap(6142);
     stage.hooks(&json!({ "hooks": { "PreToolUse": [{ "hooks": [
-        { "command": "touch aside; sleep 6142.53", "async": true },
+        { "command": format!("touch aside; sleep {nap}"), "async": true },
     ] }] } }));
     let began = Instant::now();
     let ran = stage.ask(&["--yes", "-p", "write it"]).await;
     assert_eq!((ran.code, stage.read("new.txt").as_str()), (Some(0), "made\n"), "{}", ran.err);
-    assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
-    until("it is gone", || processes("6142.53").is_empty()).await;
+    assert!(began.elapsed() < Duration::from_secs(110), "{:?}", began.elapsed());
+    until("it is gone", || processes(&nap).is_empty()).await;
 }
 
 #[tokio::test]

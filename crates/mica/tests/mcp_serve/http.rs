@@ -140,6 +140,6 @@ fn end(served: &mut Served, signal: rustix::process::Signal) -> Option<i32> {
     let (told, heard) = std::sync::mpsc::sync_channel(1);
     std::thread::scope(|scope| {
         scope.spawn(move || told.send(served.process.wait().unwrap().code()));
-        heard.recv_timeout(Duration::from_secs(20)).unwrap()
+        heard.recv_timeout(Duration::from_secs(100)).unwrap()
     })
 }

@@ -98,7 +98,7 @@ async fn a_question_shows_what_would_change_and_all_of_it_when_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_half_typed_is_no_answer_and_comes_back() {
     // Slow enough for somebody to type while it speaks.
-    let slowly = Pacing { chars: 1, delay_ms: 100, ..Pacing::default() };
+    let slowly = Pacing { chars: 1, delay_ms: 250, ..Pacing::default() };
     let words = "These are words that take a while.";
     let scenario = Scenario::new()
         .turn(writes("a.txt").text(words).pacing(slowly))
@@ -129,7 +129,7 @@ async fn what_is_half_typed_is_no_answer_and_comes_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_aborted_question_leaves_the_draft_in_the_prompt() {
-    let slowly = Pacing { chars: 1, delay_ms: 100, ..Pacing::default() };
+    let slowly = Pacing { chars: 1, delay_ms: 250, ..Pacing::default() };
     let scenario = Scenario::new()
         .turn(writes("a.txt").text("These are words that take a while.").pacing(slowly))
         .turn(Turn::new().text("Heard."));

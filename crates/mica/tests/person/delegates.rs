@@ -43,7 +43,7 @@ async fn a_question_from_the_background_is_asked_again() {
     let errand = json!({
         "profile": "general", "description": "write the file", "prompt": "put x into c.txt", "background": true,
     });
-    let slow = Pacing { chars: 20, first_ms: 3_000, delay_ms: 0 };
+    let slow = Pacing { chars: 20, first_ms: 10_000, delay_ms: 0 };
     let scenario = Scenario::new()
         .turn(told("please", 0).call("create_subagent", errand))
         .turn(told("please", 1).pacing(slow).text("It is under way."))
@@ -75,7 +75,7 @@ async fn a_stop_leaves_a_question_from_the_background() {
     let errand = json!({
         "profile": "general", "description": "write the file", "prompt": "put x into c.txt", "background": true,
     });
-    let slow = Pacing { chars: 20, first_ms: 3_000, delay_ms: 0 };
+    let slow = Pacing { chars: 20, first_ms: 10_000, delay_ms: 0 };
     let scenario = Scenario::new()
         .turn(told("please", 0).call("create_subagent", errand))
         .turn(told("please", 1).text("I wait.").fault(Fault::Stall { at: At::BeforeFinish }))

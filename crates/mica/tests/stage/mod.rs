@@ -88,7 +88,7 @@ impl Stage {
             .kill_on_drop(true);
         let child = command.spawn().unwrap();
         let output =
-            tokio::time::timeout(Duration::from_secs(60), child.wait_with_output()).await.unwrap().unwrap();
+            tokio::time::timeout(Duration::from_secs(110), child.wait_with_output()).await.unwrap().unwrap();
         Ran {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).unwrap(),

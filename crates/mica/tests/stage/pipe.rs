@@ -47,7 +47,7 @@ impl Pipe {
 
     pub async fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let line = tokio::time::timeout(Duration::from_secs(60), self.output.next_line()).await;
+            let line = tokio::time::timeout(Duration::from_secs(100), self.output.next_line()).await;
             let line: Value = serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap();
             if line.get("event").is_some() {
                 self.events.push(line["event"].clone());

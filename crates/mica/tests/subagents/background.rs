@@ -16,10 +16,10 @@ async fn one_of_two_in_the_background_is_killed() {
         .turn(send(first("begin"), "call_1", beside("the first")))
         .turn(send(after("begin", 1), "call_2", beside("the second")))
         .turn(after("begin", 2).call("kill_task", json!({ "id": "agent-1" })))
-        .turn(after("begin", 3).call("task_output", json!({ "id": "agent-2", "wait_seconds": 20 })))
+        .turn(after("begin", 3).call("task_output", json!({ "id": "agent-2", "wait_seconds": 90 })))
         .turn(after("begin", 4).text("Enough."))
         .turn(hangs("the first"))
-        .turn(told("the second").pacing(Pacing { chars: 4, first_ms: 4_000, delay_ms: 0 }).text("two"));
+        .turn(told("the second").pacing(Pacing { chars: 4, first_ms: 10_000, delay_ms: 0 }).text("two"));
     let stage = Stage::new(scenario).await;
     let ran = stage.ask(&["-p", "begin"]).await;
     done(&ran);
@@ -85,7 +85,7 @@ async fn the_end_of_the_session_ends_those_in_the_background() {
     pipe.in_subagent("answer").await;
     let Pipe { input, mut program, .. } = pipe;
     drop(input);
-    let code = tokio::time::timeout(Duration::from_secs(20), program.wait()).await.unwrap().unwrap();
+    let code = tokio::time::timeout(Duration::from_secs(100), program.wait()).await.unwrap().unwrap();
     assert_eq!(code.code(), Some(0));
     assert_eq!(ends(&children(&stage)[0]), ["aborted"]);
     // Whoever goes on with the session is told, once.

@@ -55,7 +55,7 @@ async fn one_is_sent_and_tells_what_it_found() {
 /// Both are asked before either is answered, so they are at work at the same time; and their results are in order.
 #[tokio::test]
 async fn two_that_only_read_work_side_by_side() {
-    let slow = |turn: Turn| turn.pacing(Pacing { chars: 4, first_ms: 3_000, delay_ms: 0 });
+    let slow = |turn: Turn| turn.pacing(Pacing { chars: 4, first_ms: 10_000, delay_ms: 0 });
     let both = send(first("begin"), "call_1", sends("explore", "the first"));
     let scenario = Scenario::new()
         .turn(send(both, "call_2", sends("explore", "the second")))

@@ -10,7 +10,7 @@ use synapse_ls::{Ended, Options, serve};
 use tempfile::TempDir;
 
 /// How long anything may take.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(100);
 
 /// A client and its server.
 pub(crate) struct Client {

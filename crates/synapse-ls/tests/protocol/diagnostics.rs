@@ -156,7 +156,7 @@ fn columns_count_what_was_agreed_on() {
 
 #[test]
 fn findings_of_texts_that_are_gone_are_never_sent() {
-    let options = Options { debounce: std::time::Duration::from_secs(1), ..Options::default() };
+    let options = Options { debounce: std::time::Duration::from_secs(4), ..Options::default() };
     let mut client = Client::with(abilities(), None, options);
     let uri = "file:///alone/a.xml";
     client.open(uri, &sequence("<lgo/>"));

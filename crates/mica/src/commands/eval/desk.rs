@@ -20,7 +20,7 @@ use mica_domain::runners::{Attended, Conversation, Extras, OpenError, Opens};
 use mica_domain::tasks::Waker;
 use mica_domain::{Copilot, Domain, Setup, Surroundings};
 use mica_eval::copilot::{CopilotStage, Here, World};
-use mica_eval::{Came, CardSeen, Happened, Opening, Product, Said, Stage, StageError, given};
+use mica_eval::{Came, Happened, Opening, Product, Said, Stage, StageError, given};
 use mica_policy::budget::Limits;
 use pack_desk::office::{Inbound, Means, Office, Ran};
 use pack_desk::store::{self, Hand, activity, articles, entities, jobs, mail, notes, tasks, team, threads};
@@ -150,12 +150,62 @@ fn failed(error: impl std::fmt::Display) -> StageError {
     StageError::new(error.to_string())
 }
 
-const EVENTS: [&str; 14] = [
-    "inbound", "triage", "sweep", "note", "assign", "change", "delete", "reply", "approve", "reject",
-    "snooze", "jobs", "undo", "answers",
+/// What can happen, and with what: `change` takes the fields that change besides.
+const EVENTS: [(&str, &[&str]); 14] = [
+    ("inbound", &["from", "subject", "body", "thread", "triage"]),
+    ("triage", &["thread"]),
+    ("sweep", &["thread"]),
+    ("note", &["about", "text"]),
+    ("assign", &["thread", "to"]),
+    ("change", &["record"]),
+    ("delete", &["record"]),
+    ("reply", &["thread", "body"]),
+    ("approve", &["bundle", "actions"]),
+    ("reject", &["bundle"]),
+    ("snooze", &["bundle", "until"]),
+    ("jobs", &[]),
+    ("undo", &[]),
+    ("answers", &["thread", "meanwhile"]),
 ];
 
-const LOOKS: [&str; 15] = [
+/// What something happens with.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Args {
+    thread: Option<String>,
+    record: Option<String>,
+    about: Option<String>,
+    text: Option<String>,
+    to: Option<String>,
+    body: Option<String>,
+    /// The newest when absent.
+    bundle: Option<String>,
+    /// All when absent.
+    actions: Option<Vec<String>>,
+    until: Option<String>,
+    meanwhile: Vec<String>,
+    triage: bool,
+}
+
+impl Args {
+    /// Reads what an event is given: all of it must mean something to it.
+    fn read(event: &str, args: &Map<String, Value>) -> Result<Self, StageError> {
+        let Some((_, known)) = EVENTS.iter().find(|(name, _)| *name == event) else {
+            return Err(StageError::unknown("event", event, EVENTS.iter().map(|(name, _)| *name)));
+        };
+        let strange = args.keys().find(|key| !known.contains(&key.as_str()));
+        if let Some(key) = strange.filter(|_| event != "change") {
+            return Err(StageError::unknown("argument", key, known.iter().copied()));
+        }
+        given("args", args.clone())
+    }
+}
+
+fn needed(name: &str, value: Option<String>) -> Result<String, StageError> {
+    value.ok_or_else(|| StageError::new(format!("the event needs `{name}` in its `args`")))
+}
+
+const LOOKS: [&str; 14] = [
     "writes",
     "changes",
     "outbox",
@@ -169,7 +219,6 @@ const LOOKS: [&str; 15] = [
     "task:ID",
     "article:ID",
     "lock:ID",
-    "variable:NAME",
     "tools",
 ];
 
@@ -241,9 +290,9 @@ impl Playing {
         Happened { value, came }
     }
 
-    async fn bundle(&self, args: &Map<String, Value>) -> Result<String, StageError> {
-        if let Some(id) = args.get("bundle").and_then(Value::as_str) {
-            return Ok(id.to_owned());
+    async fn bundle(&self, args: &Args) -> Result<String, StageError> {
+        if let Some(id) = &args.bundle {
+            return Ok(id.clone());
         }
         let all = self.office.bundles().list().await.map_err(failed)?;
         let newest = all.iter().max_by_key(|bundle| (bundle.made, bundle.id().to_owned()));
@@ -283,11 +332,6 @@ impl mica_domain::runners::Opening for Only {
     async fn reopen(&self, _: &str) -> Result<Arc<dyn Conversation>, OpenError> {
         Ok(Arc::new(self.0.clone()))
     }
-}
-
-fn text(args: &Map<String, Value>, name: &str) -> Result<String, StageError> {
-    let found = args.get(name).and_then(Value::as_str);
-    found.map(str::to_owned).ok_or_else(|| StageError::new(format!("the event needs {name:?}")))
 }
 
 fn described(bundle: &mica_domain::capture::Bundle) -> Value {
@@ -357,13 +401,14 @@ impl World for Playing {
             here.refs.add(Ref::mentioned(kind(id), id.clone()));
         }
         for (name, value) in &said.with {
-            let ids: Vec<String> = match (name.as_str(), value) {
-                ("open", Value::String(id)) => vec![id.clone()],
-                ("open", Value::Array(ids)) => {
-                    ids.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-                }
+            let ids: Option<Vec<String>> = match (name.as_str(), value) {
+                ("open", Value::String(id)) => Some(vec![id.clone()]),
+                ("open", Value::Array(ids)) => ids.iter().map(|id| id.as_str().map(str::to_owned)).collect(),
+                ("open", _) => None,
                 _ => return Err(StageError::unknown("thing to say with a message", name, ["open"])),
             };
+            let ids =
+                ids.ok_or_else(|| StageError::new("`with.open` is an id of the desk, or a list of them"))?;
             for id in ids {
                 // As interfaces do it: with what people call it.
                 let open = Ref::open(kind(&id), id.clone());
@@ -382,35 +427,35 @@ impl World for Playing {
         name: &str,
         args: &Map<String, Value>,
     ) -> Result<Happened, StageError> {
+        let fields = args;
+        let args = Args::read(name, fields)?;
         let mark = here.journal.mark();
         let store = self.office.means().store.clone();
         let colleague = Hand { who: "member:jonas".to_owned(), at: here.clock.now(), key: None };
         match name {
             "inbound" => {
-                let triage = args.get("triage").and_then(Value::as_bool).unwrap_or(false);
-                let mut args = args.clone();
-                args.shift_remove("triage");
-                let mail = given("args", args)?;
-                let thread = self.mail(mail).await?;
-                if !triage {
+                let mut fields = fields.clone();
+                fields.shift_remove("triage");
+                let thread = self.mail(given("args", fields)?).await?;
+                if !args.triage {
                     return Ok(json!({ "thread": thread.id }).into());
                 }
                 let ran = self.office.mailed(&thread.id).await.map_err(failed)?;
                 Ok(Self::ran(here, mark, &ran))
             }
             "triage" => {
-                let ran = self.office.mailed(&text(args, "thread")?).await.map_err(failed)?;
+                let ran = self.office.mailed(&needed("thread", args.thread)?).await.map_err(failed)?;
                 Ok(Self::ran(here, mark, &ran))
             }
             "sweep" => {
-                let ran = match args.get("thread").and_then(Value::as_str) {
+                let ran = match args.thread.as_deref() {
                     None => self.office.sweep().await.map_err(failed)?,
                     Some(thread) => self.office.sweep_one(thread).await.map_err(failed)?,
                 };
                 Ok(Self::ran(here, mark, &ran))
             }
             "note" => {
-                let (about, words) = (text(args, "about")?, text(args, "text")?);
+                let (about, words) = (needed("about", args.about)?, needed("text", args.text)?);
                 let note = store
                     .write(move |tx| notes::add(tx, &colleague, &about, &words))
                     .await
@@ -419,7 +464,7 @@ impl World for Playing {
                 Ok(Self::ran(here, mark, &ran))
             }
             "assign" => {
-                let (thread, to) = (text(args, "thread")?, text(args, "to")?);
+                let (thread, to) = (needed("thread", args.thread)?, needed("to", args.to)?);
                 let change = threads::Change { assignee: Some(to), ..Default::default() };
                 let id = thread;
                 let by = colleague.who.clone();
@@ -428,8 +473,8 @@ impl World for Playing {
                 Ok(Self::ran(here, mark, &ran))
             }
             "change" => {
-                let mut fields = args.clone();
-                let id = text(args, "record")?;
+                let mut fields = fields.clone();
+                let id = needed("record", args.record)?;
                 fields.shift_remove("record");
                 let changed = if id.starts_with("thread:") {
                     let change = given("args", fields)?;
@@ -441,12 +486,12 @@ impl World for Playing {
                 Ok(Value::Null.into())
             }
             "delete" => {
-                let id = text(args, "record")?;
+                let id = needed("record", args.record)?;
                 store.write(move |tx| entities::delete(tx, &colleague, &id)).await.map_err(failed)?;
                 Ok(Value::Null.into())
             }
             "reply" => {
-                let (thread, body) = (text(args, "thread")?, text(args, "body")?);
+                let (thread, body) = (needed("thread", args.thread)?, needed("body", args.body)?);
                 let by = colleague.who.clone();
                 store
                     .write(move |tx| threads::say(tx, &colleague, &thread, &by, &body))
@@ -455,11 +500,11 @@ impl World for Playing {
                 Ok(Value::Null.into())
             }
             "approve" => {
-                let id = self.bundle(args).await?;
+                let id = self.bundle(&args).await?;
                 let bundle = self.office.bundles().get(&id).await.map_err(failed)?;
-                let picked = match args.get("actions").and_then(Value::as_array) {
+                let picked = match &args.actions {
                     None => Picked::all(&bundle),
-                    Some(actions) => Picked::some(actions.iter().filter_map(Value::as_str)),
+                    Some(actions) => Picked::some(actions.iter().map(String::as_str)),
                 };
                 match self.office.apply(&self.who, &id, &picked).await {
                     Ok(bundle) => Ok(described(&bundle).into()),
@@ -467,7 +512,7 @@ impl World for Playing {
                 }
             }
             "reject" => {
-                let id = self.bundle(args).await?;
+                let id = self.bundle(&args).await?;
                 let person = self.person()?;
                 let rejected = self
                     .office
@@ -478,10 +523,13 @@ impl World for Playing {
                 Ok(described(&rejected).into())
             }
             "snooze" => {
-                let id = self.bundle(args).await?;
-                let until =
-                    pack_desk::deadline::parse(&text(args, "until")?, here.clock.now(), &TimeZone::UTC)
-                        .map_err(failed)?;
+                let id = self.bundle(&args).await?;
+                let until = pack_desk::deadline::parse(
+                    &needed("until", args.until)?,
+                    here.clock.now(),
+                    &TimeZone::UTC,
+                )
+                .map_err(failed)?;
                 let person = self.person()?;
                 let snoozed = self
                     .office
@@ -492,8 +540,8 @@ impl World for Playing {
                 Ok(described(&snoozed).into())
             }
             "answers" => {
-                let thread = text(args, "thread")?;
-                let bodies = args.get("meanwhile").and_then(Value::as_array).cloned().unwrap_or_default();
+                let thread = needed("thread", args.thread)?;
+                let bodies = args.meanwhile;
                 let id = thread.clone();
                 let contact = store.read(move |c| Ok(threads::get(c, &id)?.contact)).await.map_err(failed)?;
                 let mail = |body: &str| Inbound {
@@ -503,7 +551,7 @@ impl World for Playing {
                     ..Inbound::default()
                 };
                 if !bodies.is_empty() {
-                    let mails = bodies.iter().filter_map(Value::as_str).map(mail).collect();
+                    let mails = bodies.iter().map(|body| mail(body)).collect();
                     self.meanwhile.expect(&self.office, mails);
                 }
                 let attended = self.office.answer_in(&thread).await.map_err(failed)?;
@@ -535,7 +583,7 @@ impl World for Playing {
                     Err(error) => Ok(json!({ "refused": error.to_string() }).into()),
                 }
             }
-            unknown => Err(StageError::unknown("event", unknown, EVENTS)),
+            _ => Err(StageError::unknown("event", name, [])),
         }
     }
 
@@ -546,9 +594,6 @@ impl World for Playing {
             Err(pack_desk::DeskError::Missing { .. }) => Ok(Value::Null),
             Err(error) => Err(failed(error)),
         };
-        if let Some(name) = what.strip_prefix("variable:") {
-            return Ok(here.copilot.store().look(&format!("var:{name}")).unwrap_or(Value::Null));
-        }
         match what {
             // Everything that is kept, but what everybody may do unasked: notes, drafts, jobs.
             "writes" => value(store.look(|c| {
@@ -585,8 +630,14 @@ impl World for Playing {
             }
             "tools" => Ok(json!(here.copilot.summaries())),
             _ => {
-                let Some((kind, id)) = what.split_once(':') else {
-                    return Err(StageError::unknown("thing to look at", what, LOOKS));
+                let known = |kind: &&str| LOOKS.contains(&format!("{kind}:ID").as_str());
+                let Some((kind, id)) = what.split_once(':').filter(|(kind, _)| known(kind)) else {
+                    let every = mica_eval::copilot::LOOKS;
+                    return Err(StageError::unknown(
+                        "thing to look at",
+                        what,
+                        LOOKS.into_iter().chain(every),
+                    ));
                 };
                 let id = id.to_owned();
                 value(store.look(|c| {
@@ -600,33 +651,11 @@ impl World for Playing {
                         }
                         "task" => json!(tasks::get(c, &ids::of_kind(&id, "task")?)?),
                         "article" => json!(articles::get(c, &ids::of_kind(&id, "article")?)?),
-                        "lock" => json!(articles::holder(c, &ids::of_kind(&id, "article")?)?),
-                        _ => {
-                            return Err(pack_desk::DeskError::Missing {
-                                kind: "thing to look at".to_owned(),
-                                id: kind.to_owned(),
-                                near: Vec::new(),
-                            });
-                        }
+                        _ => json!(articles::holder(c, &ids::of_kind(&id, "article")?)?),
                     })
                 }))
             }
         }
-    }
-
-    async fn cards(&mut self, here: &Here) -> Vec<CardSeen> {
-        let shown = here.copilot.shown().await.unwrap_or_default();
-        let Some(last) = shown.last() else { return Vec::new() };
-        let cards = last.shown.segments.iter().filter_map(|segment| match segment {
-            mica_domain::cards::Segment::Card { card, .. } => Some(card),
-            mica_domain::cards::Segment::Text { .. } => None,
-        });
-        cards
-            .map(|card| CardSeen {
-                kind: card.kind.clone(),
-                ids: card.items.iter().map(|item| item.id.clone()).collect(),
-            })
-            .collect()
     }
 
     /// Mail leaves, and conversations are told of background work that has ended.
@@ -638,5 +667,60 @@ impl World for Playing {
         self.office.news_through(Arc::new(Only(here.copilot.clone()))).await.map_err(failed)?;
         let after = here.copilot.shown().await.map_err(failed)?;
         Ok((after.len() > before).then(|| Came::of(&Outcome::Completed, here.journal.since(mark))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mica_eval::case::Shapes;
+
+    use super::*;
+    use crate::commands::eval::tests::{cell, code, keys};
+
+    #[test]
+    fn what_a_case_of_the_desk_can_say_is_on_the_page() {
+        assert_eq!(cell("desk", 1), keys(&Shapes::of::<Shape>(), ""));
+        let mut events: Vec<String> = EVENTS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        events.sort();
+        assert_eq!(cell("desk", 3), events);
+        let mut looks: Vec<String> = LOOKS.iter().map(|name| (*name).to_owned()).collect();
+        looks.sort();
+        assert_eq!(cell("desk", 4), looks);
+        let page = code();
+        let parts = Shapes::of::<Shape>();
+        let inner = keys(&parts, "mails.*").into_iter().chain(keys(&parts, "limits"));
+        let given = EVENTS.iter().flat_map(|(_, args)| args.iter().map(|arg| (*arg).to_owned()));
+        let missing: Vec<String> = inner.chain(given).filter(|name| !page.contains(name)).collect();
+        assert_eq!(missing, Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_that_an_event_is_given_is_passed_over() {
+        let check = |event: &str, args: Value, expect: &str| {
+            let Value::Object(args) = args else { panic!("{args}") };
+            let read = Args::read(event, &args);
+            assert_eq!(read.err().map_or(String::new(), |error| error.to_string()), expect, "{event}");
+        };
+        check("approve", json!({ "actions": ["a"] }), "");
+        check(
+            "approve",
+            json!({ "actions": "a" }),
+            "`args.actions`: this is the text \"a\"; a list is expected",
+        );
+        check(
+            "approve",
+            json!({ "action": ["a"] }),
+            "there is no argument \"action\"; did you mean \"actions\"? (there are: bundle, actions)",
+        );
+        check(
+            "inbound",
+            json!({ "triage": "yes" }),
+            "`args.triage`: this is the text \"yes\"; true or false is expected",
+        );
+        check("change", json!({ "record": "contact:x", "phone": "1" }), "");
+        check("snoze", json!({}), &{
+            let known: Vec<&str> = EVENTS.iter().map(|(name, _)| *name).collect();
+            format!("there is no event \"snoze\"; did you mean \"snooze\"? (there are: {})", known.join(", "))
+        });
     }
 }

@@ -32,7 +32,7 @@ pub struct Mi;
 /// What a project is like at first.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Setup {
+pub(super) struct Setup {
     /// The runtime that the project says it is built for; none when absent.
     runtime: Option<String>,
     /// The folder to begin with, instead of an empty project: beside the case, or in `examples` of a folder above it.
