@@ -33,8 +33,8 @@ fn is_of(fire: &Fire, occurrence: &str) -> bool {
 /// Whether somebody put the decision about a bundle off until later than now, whatever changed since.
 fn is_put_off(bundle: &Bundle, now: Timestamp) -> bool {
     match (&bundle.state, bundle.trail.last().map(|trace| &trace.deed)) {
-        (State::Snoozed { until }, _) => *until > now,
-        (State::Stale { because: Outdated::Activity }, Some(Deed::Snoozed { until })) => *until > now,
+        (State::Snoozed { until }, _)
+        | (State::Stale { because: Outdated::Activity }, Some(Deed::Snoozed { until })) => *until > now,
         _ => false,
     }
 }

@@ -45,7 +45,7 @@ async fn the_rest_is_put_off_and_comes_back_at_its_time() {
         let bundle = applier.bundles.snooze("b", at(300), &ann(), at(200)).await.unwrap();
         assert_eq!(bundle.state, State::Snoozed { until: at(300) });
         assert_eq!(applier.bundles.waiting(at(299)).await.unwrap(), []);
-        assert_eq!(applier.bundles.waiting(at(300)).await.unwrap(), [bundle.clone()]);
+        assert_eq!(applier.bundles.waiting(at(300)).await.unwrap(), std::slice::from_ref(&bundle));
         // What was done of it is not done again.
         let mut rest = Picked::all(&bundle);
         rest.0.retain(|pick| pick.action != "temp_1");
