@@ -120,7 +120,7 @@ async fn mistakes_are_said_in_words_that_mend_them() {
             "setup.item",
             "there is no thing in a setup \"item\"; did you mean \"items\"? (there are: items)",
         ),
-        ("outputs = [", "output = [", "`mock[0].output`: invalid type: sequence, expected a string"),
+        ("outputs = [", "output = [", "`mock[0].output`: this is a list; a text is expected"),
         (
             "tool = \"todo_list\"\n",
             "tool = \"todos_list\"\n",

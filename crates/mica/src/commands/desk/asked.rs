@@ -18,6 +18,13 @@ use crate::render::question::{Length, Paint, question};
 /// Where it is kept how questions were shown.
 const SHOWN: &str = "desk_shown";
 
+/// A question that somebody named.
+struct Found {
+    ask: Ask,
+    /// By the name it had when it showed something else.
+    was_before: bool,
+}
+
 impl Room {
     /// What people are asked.
     pub fn waiting(&self) -> Vec<Ask> {
@@ -161,41 +168,55 @@ impl Room {
         self.decide(vec![(ask, choice)]).await
     }
 
-    /// The question that somebody names: by its name, its call, or the first part of its name (`q1`).
+    /// The question that somebody names: by its name, its call, or the first part of its name (`q1`). One that was asked anew
+    /// since, because what it rests on changed, is found by the name it had, too.
     ///
     /// # Errors
     /// Questions that cannot be read, and a name that several have.
     pub fn named(&self, text: &str) -> Result<Option<Ask>> {
-        let open = self.open_questions()?;
-        let names = |ask: &Ask, card: &Option<ApprovalCard>| {
-            let card = card.as_ref().map(|card| card.id.clone());
-            [Some(ask.call.id.as_str().to_owned()), card]
-        };
-        let fits = |is: &dyn Fn(&str) -> bool| -> Vec<Ask> {
-            let one = |(ask, card): &&(Ask, Option<ApprovalCard>)| {
-                names(ask, card).iter().flatten().any(|name| is(name))
-            };
-            open.iter().filter(one).map(|(ask, _)| ask.clone()).collect()
-        };
-        let mut found = fits(&|name| name == text);
-        if found.is_empty() && !text.is_empty() {
-            found = fits(&|name| name.strip_prefix(text).is_some_and(|rest| rest.starts_with('-')));
-        }
-        match found.len() {
-            0 | 1 => Ok(found.pop()),
-            _ => bail!("{text:?} could be several questions: /waiting has their names"),
-        }
+        Ok(self.found(text)?.map(|found| found.ask))
     }
 
-    /// Answers a question by its name.
+    fn found(&self, text: &str) -> Result<Option<Found>> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let (open, cards) = (self.open_questions()?, self.copilot.approvals().cards()?);
+        let is = |name: &str| name == text;
+        let begins = |name: &str| name.strip_prefix(text).is_some_and(|rest| rest.starts_with('-'));
+        // What is asked now goes before what was.
+        let ways: [(&dyn Fn(&str) -> bool, bool); 4] =
+            [(&is, false), (&begins, false), (&is, true), (&begins, true)];
+        for (fits, was_before) in ways {
+            let has = |ask: &Ask, now: Option<&ApprovalCard>| {
+                let now = now.map(|card| card.id.as_str());
+                let before =
+                    cards.iter().filter(|card| card.call == ask.call.id).map(|card| card.id.as_str());
+                match was_before {
+                    true => before.filter(|name| Some(*name) != now).any(fits),
+                    false => now.into_iter().chain([ask.call.id.as_str()]).any(fits),
+                }
+            };
+            let mut found = open.iter().filter(|(ask, card)| has(ask, card.as_ref()));
+            match (found.next(), found.next()) {
+                (None, _) => {}
+                (Some((ask, _)), None) => return Ok(Some(Found { ask: ask.clone(), was_before })),
+                _ => bail!("{text:?} could be several questions: /waiting has their names"),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Answers a question by its name. A yes to what it was before is none to what it is now.
     ///
     /// # Errors
     /// In words.
     pub async fn answer_named(&mut self, text: &str, choice: Choice) -> Result<Did> {
         self.look_again().await?;
-        let ask = self.named(text)?.ok_or_else(|| self.unknown(text))?;
+        let Found { ask, was_before } = self.found(text)?.ok_or_else(|| self.unknown(text))?;
         let is_yes = matches!(choice, Choice::Approve { .. });
-        if is_yes && self.was_shown(&ask)?.is_some_and(|shown| shown != ask.shown) {
+        let is_other = was_before || self.was_shown(&ask)?.is_some_and(|shown| shown != ask.shown);
+        if is_yes && is_other {
             let anew = self.questions()?;
             self.is_shown().await?;
             bail!(

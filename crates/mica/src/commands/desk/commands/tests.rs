@@ -321,7 +321,30 @@ async fn a_yes_by_name_counts_for_what_was_shown() {
     let refused = command_line(&mut maya, &format!("approve {name}")).await.unwrap_err().to_string();
     assert!(refused.starts_with("not done: what it rests on has changed since it was shown."), "{refused}");
     drop(maya);
+    // The old name stands for what was shown then, however often it is said; the question as it is now has its own.
     let mut maya = place.room("member:maya").await;
-    let done = command_line(&mut maya, &format!("approve {name}")).await.unwrap();
+    let again = command_line(&mut maya, &format!("approve {name}")).await.unwrap_err().to_string();
+    assert_eq!(again, refused);
+    let anew = refused.lines().find_map(|line| line.trim().strip_prefix("its name: ")).unwrap();
+    assert_ne!(anew, name);
+    let done = command_line(&mut maya, &format!("approve {anew}")).await.unwrap();
     assert!(matches!(done, Did::Ran(_)), "{done:?}");
+}
+
+#[tokio::test]
+async fn a_no_by_name_counts_for_what_it_is_now() {
+    let place = Place::new().await;
+    let mut maya = place.room("member:maya").await;
+    maya.take("Mark Initech as active.").await.unwrap();
+    let Did::Said(shown) = command_line(&mut maya, "waiting").await.unwrap() else { panic!() };
+    let name = shown.lines().find_map(|line| line.trim().strip_prefix("its name: ")).unwrap().to_owned();
+    drop(maya);
+    let mut jonas = place.room("member:jonas").await;
+    jonas.take("Mark Initech as active.").await.unwrap();
+    jonas.approve_all().await.unwrap();
+    drop(jonas);
+    let mut maya = place.room("member:maya").await;
+    let done = command_line(&mut maya, &format!("reject {name}")).await.unwrap();
+    assert!(matches!(done, Did::Ran(_)), "{done:?}");
+    assert_eq!(maya.questions().unwrap(), "");
 }
