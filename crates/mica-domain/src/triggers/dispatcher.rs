@@ -73,7 +73,7 @@ struct Inner {
     clock: Clock,
     limits: DispatcherLimits,
     places: Arc<Places>,
-    notify: Notify,
+    notify: Arc<Notify>,
 }
 
 impl Dispatcher {
@@ -87,7 +87,8 @@ impl Dispatcher {
         clock: Clock,
         limits: DispatcherLimits,
     ) -> Self {
-        let places = Arc::new(Places::new(&limits));
+        let notify = Arc::new(Notify::new());
+        let places = Arc::new(Places::new(&limits, Arc::clone(&notify)));
         let inner = Inner {
             name: name.into(),
             triggers: Mutex::new(Arc::new(triggers)),
@@ -97,7 +98,7 @@ impl Dispatcher {
             clock,
             limits,
             places,
-            notify: Notify::new(),
+            notify,
         };
         Self { inner: Arc::new(inner) }
     }

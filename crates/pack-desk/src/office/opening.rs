@@ -62,8 +62,11 @@ impl Opening for Office {
 /// Why a conversation cannot be had: somebody has it who gives it back, or something is wrong.
 fn closed(session: &str, error: &OfficeError) -> OpenError {
     match error {
-        OfficeError::Session(SessionError::Locked { .. }) => {
-            OpenError::InUse { session: session.to_owned(), problem: error.to_string() }
+        OfficeError::Session(SessionError::Locked { pid, .. }) => {
+            let process = pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+            let problem =
+                format!("another desk has it open{process}; what is said there waits until it is free");
+            OpenError::InUse { session: session.to_owned(), problem }
         }
         error => unopened(session, error),
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use mica_agent::Outcome;
+use tokio::sync::Notify;
 
 use super::{DispatcherLimits, Inner, claimed};
 use crate::capture::{Bundle, Bundles};
@@ -22,11 +23,14 @@ pub(super) struct Places {
     per_agent: usize,
     /// By fire: its trigger and its agent.
     taken: Mutex<BTreeMap<String, (String, String)>>,
+    /// Told when a place is free: what waits for one, and what was put off by whoever had it, is looked at again.
+    freed: Arc<Notify>,
 }
 
 impl Places {
-    pub(super) fn new(limits: &DispatcherLimits) -> Self {
-        Self { at_once: limits.at_once.max(1), per_agent: limits.per_agent.max(1), taken: Mutex::default() }
+    pub(super) fn new(limits: &DispatcherLimits, freed: Arc<Notify>) -> Self {
+        let (at_once, per_agent) = (limits.at_once.max(1), limits.per_agent.max(1));
+        Self { at_once, per_agent, taken: Mutex::default(), freed }
     }
 
     /// A place for a fire, if there is one, and it has none yet. Of its trigger there may be so many.
@@ -53,6 +57,7 @@ pub(super) struct Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.places.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        self.places.freed.notify_one();
     }
 }
 

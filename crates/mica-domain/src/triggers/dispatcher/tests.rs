@@ -637,3 +637,50 @@ async fn what_has_not_begun_can_be_withdrawn() {
     assert_eq!(fires[1].state, skipped);
     assert_eq!(stage.fake.lines("fire/inbound/e2"), []);
 }
+
+/// Whoever looks in the background does not know what somebody else of the process began and put off: it is told.
+#[tokio::test(start_paused = true)]
+async fn what_a_command_put_off_is_tried_again_in_the_background_when_it_is_due() {
+    /// In use the first time.
+    struct Once(Fake, AtomicUsize);
+    #[async_trait]
+    impl Opening for Once {
+        async fn open(&self, opens: &Opens, extras: Extras) -> Result<Arc<dyn Conversation>, OpenError> {
+            match self.1.fetch_add(1, Ordering::SeqCst) {
+                0 => Err(OpenError::InUse { session: opens.session.clone(), problem: "taken".to_owned() }),
+                _ => self.0.open(opens, extras).await,
+            }
+        }
+        async fn reopen(&self, session: &str) -> Result<Arc<dyn Conversation>, OpenError> {
+            self.0.reopen(session).await
+        }
+    }
+    let begun = tokio::time::Instant::now();
+    let clock: Clock = Arc::new(move || later(at("2026-03-01T12:00:00Z"), begun.elapsed()));
+    let dispatcher = Dispatcher::new(
+        "d",
+        set(TRIGGERS),
+        Arc::new(InMemory::default()),
+        Arc::new(Once(Fake::new(), AtomicUsize::new(0))),
+        Arc::new(People),
+        Arc::clone(&clock),
+        DispatcherLimits::default(),
+    );
+    let cancel = CancellationToken::new();
+    let running = tokio::spawn({
+        let (dispatcher, cancel) = (dispatcher.clone(), cancel.clone());
+        async move { dispatcher.run(cancel).await }
+    });
+    // It looks, and finds nothing.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut chat = mail("e1");
+    chat.fields.insert("channel".to_owned(), json!("chat"));
+    dispatcher.happened(&chat).await.unwrap();
+    dispatcher.tick(clock()).await.unwrap();
+    let state = async || dispatcher.fires("helper").await.unwrap().remove(0).state;
+    assert!(matches!(state().await, FireState::Pending { .. }), "{:?}", state().await);
+    tokio::time::sleep(Duration::from_secs(15)).await;
+    assert!(matches!(state().await, FireState::Ended { .. }), "{:?}", state().await);
+    cancel.cancel();
+    running.await.unwrap();
+}
