@@ -18,6 +18,16 @@ impl Person {
         self.seen.clear();
     }
 
+    /// Waits until the model was asked so often.
+    async fn asks(&self, times: usize) {
+        let asked = async {
+            while self.server.captured().len() < times {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), asked).await.unwrap();
+    }
+
     fn left_with(&mut self, code: i32) {
         assert_eq!(self.program.wait().unwrap().code(), Some(code));
     }
@@ -173,29 +183,23 @@ async fn the_page_is_there_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_typed_ahead_comes_in_its_order() {
-    let mut slow = Turn::new().text("It took a while.");
-    slow.pacing = Some(Pacing { chars: 99, first_ms: 3_000, delay_ms: 0 });
-    let mut person = sits_at_the_desk(Scenario::new().turn(slow)).await;
+    let mut person = sits_at_the_desk(Scenario::new().turn(stalls())).await;
     person.sees("desk> ");
     person.types("wait\r");
-    // The prompt's own echo of the line, and the end of its row.
-    person.sees("wait");
-    person.sees("\n");
-    person.types("/page kb\r");
-    person.sees("» /page kb");
-    person.types("/page tasks\r");
-    person.sees("» /page tasks");
-    person.types("/page no");
-    person.sees("» /page no");
-    person.sees("It took a while.");
+    person.asks(1).await;
+    for line in ["/page kb", "/page tasks", "/page none"] {
+        person.types(&format!("{line}\r"));
+        person.sees(&format!("» {line}"));
+    }
+    person.types("\x03");
     person.sees("line by line");
     // One line is in each prompt, and waits to be sent there.
     person.sees("desk> /page kb");
     person.types("\r");
     person.sees("kb> /page tasks");
     person.types("\r");
-    person.sees("tasks> /page no");
-    person.types("ne\r");
+    person.sees("tasks> /page none");
+    person.types("\r");
     person.sees("on no page");
     person.sees("desk> ");
     person.leaves();
@@ -251,11 +255,59 @@ async fn a_second_stop_leaves_at_once_also_after_a_kill() {
     person.sees("\x1b[?2004l");
     person.types("x");
     person.sees("» x");
-    person.types("\x03");
-    person.sees("stopping; Ctrl-C again leaves");
     let since = std::time::Instant::now();
-    person.types("\x03");
+    person.types("\x03\x03");
+    person.sees("stopping; Ctrl-C again leaves");
     person.sees("desk: left in the middle: ");
     person.left_with(130);
-    assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
+    // Who is killed holds what they had for a minute.
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_fit_a_narrow_terminal() {
+    let mut person = sits_at_the_desk(Scenario::new()).await;
+    person.sees("desk> ");
+    let narrow = rustix::termios::Winsize { ws_row: 24, ws_col: 40, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&person.keyboard, narrow).unwrap();
+    person.types("/open thread:1053\r");
+    person.sees("open: thread:1053 Second printer for the\r\n  cold store\r\n");
+    person.types("/frob\r");
+    person.sees("✗ there is no command /frob (/help lists\r\n  them)\r\n");
+    person.types("\x04");
+    person.left_with(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_stopped_run_changed_is_offered_once() {
+    let changes = json!({ "article": "article:returns", "old": "within 30 days", "new": "within 45 days" });
+    let said = |text: &str, results| When {
+        user_contains: Some(text.into()),
+        tool_results: Some(results),
+        ..When::default()
+    };
+    let mut scenario = Scenario::new()
+        .turn(Turn::new().call("edit_article", changes).when(said("longer", 0)))
+        .turn(stalls().when(said("longer", 1)));
+    scenario.otherwise = Some(Box::new(Turn::new().text("Here again.")));
+    let mut person = sits_at_the_desk(scenario).await;
+    person.sees("desk> ");
+    person.types("/page kb\r");
+    person.sees("kb> ");
+    person.types("longer\r");
+    person.sees("answer> ");
+    person.types("y\r");
+    // The model is asked again when the article is changed.
+    person.asks(2).await;
+    person.types("\x03");
+    person.sees("article:returns was changed, and the run was stopped; /undo ");
+    person.sees("kb> ");
+    person.types("and now?\r");
+    person.sees("Here again.");
+    let after = person.sees("kb> ");
+    assert!(!after.contains("was changed"), "{after:?}");
+    person.types("/undo\r");
+    person.sees("article:returns: the run was stopped");
+    person.sees("kb> ");
+    person.leaves();
 }
