@@ -3,21 +3,31 @@
 
 mod support;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mica_ext::script::{self, Bundle, Setting};
+use mica_ext::script::{self, Bundle, LoadError, Setting};
 use mica_ext::{Extension, Extensions, Moment, Typed};
 use serde_json::json;
-use support::{Stage, factory, load, notices, only, run};
+use support::{Stage, factory, hasty, load, notices, only, run};
 
 /// Longer than a busy machine needs, and shorter than what never ends: how long it takes on an idle one is no test's to say.
 const AT_MOST: Duration = Duration::from_secs(60);
 
+/// The extension, with the usual second where that is what ends it, and else with more than a busy machine needs.
+async fn with(stage: &Arc<Stage>, source: &str, told: &str) -> Result<Extension, LoadError> {
+    if told == EITHER || told.contains(SECOND) {
+        hasty(stage, source).await
+    } else {
+        load(stage, source).await
+    }
+}
+
 /// What a body does in a guard: refused, told, in time. Returns what was told.
-async fn in_a_guard(name: &str, body: &str) -> Vec<String> {
+async fn in_a_guard(name: &str, body: &str, told: &str) -> Vec<String> {
     let stage = Stage::with_person([]);
     let source = factory(&format!("api.on('tool_call', async (event, ctx) => {{ {body} }});"));
-    let extensions = only(&stage, &source).await;
+    let extensions = Extensions::new(vec![with(&stage, &source, told).await.unwrap()]);
     let began = Instant::now();
     let ran = run(&extensions, &[("echo", json!({ "n": 1 }))]).await;
     let took = began.elapsed();
@@ -28,10 +38,10 @@ async fn in_a_guard(name: &str, body: &str) -> Vec<String> {
 }
 
 /// The same body where it is only told: the run goes on, in time.
-async fn in_a_moment(name: &str, body: &str) {
+async fn in_a_moment(name: &str, body: &str, told: &str) {
     let stage = Stage::with_person([]);
     let source = factory(&format!("api.on('turn_start', async (event, ctx) => {{ {body} }});"));
-    let extensions = only(&stage, &source).await;
+    let extensions = Extensions::new(vec![with(&stage, &source, told).await.unwrap()]);
     let began = Instant::now();
     let ran = run(&extensions, &[("echo", json!({ "n": 1 }))]).await;
     let took = began.elapsed();
@@ -40,6 +50,7 @@ async fn in_a_moment(name: &str, body: &str) {
     assert_eq!(ran.notices.len(), 1, "{name}: {:?}", ran.notices);
 }
 
+const SECOND: &str = "it computed for longer than 1s";
 const TIME: &str = "it was stopped: it computed for longer than 1s";
 const MEMORY: &str = "it was stopped: it took more than ";
 /// The same, where not even the error had room.
@@ -121,7 +132,7 @@ const BODIES: [(&str, &str, &str); 19] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn guards_that_break_refuse() {
     for (name, body, told) in BODIES {
-        let notices = in_a_guard(name, body).await;
+        let notices = in_a_guard(name, body, told).await;
         let notice = notices[0].strip_prefix("extension x: ").unwrap();
         let expected: &[&str] = if told == EITHER { &[TIME, MEMORY, NO_ROOM] } else { &[told] };
         assert!(expected.iter().any(|told| notice.starts_with(told)), "{name}: {notice}");
@@ -131,10 +142,10 @@ async fn guards_that_break_refuse() {
 #[tokio::test(flavor = "multi_thread")]
 async fn handlers_that_break_stop_nothing() {
     // What a moment's handler returns is not looked at.
-    for (name, body, _) in
+    for (name, body, told) in
         BODIES.into_iter().filter(|(_, body, _)| !body.starts_with("return") && !body.starts_with("event"))
     {
-        in_a_moment(name, body).await;
+        in_a_moment(name, body, told).await;
     }
 }
 
@@ -297,7 +308,7 @@ async fn timers_take_little_and_end() {
     assert_eq!(told, Some(Ok(Typed::Handled(Some("9936".to_owned())))));
     // One that loops in a timer is stopped, though nobody waits for it.
     let source = factory("setTimeout(() => { for (;;) {} }, 0); api.on('tool_call', () => {});");
-    let extensions = only(&Stage::new(), &source).await;
+    let extensions = Extensions::new(vec![hasty(&Stage::new(), &source).await.unwrap()]);
     let began = Instant::now();
     while extensions.list()[0].failure.is_none() && began.elapsed() < AT_MOST {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -358,7 +369,7 @@ async fn there_is_an_end_to_registering() {
         ("await new Promise(() => {});", "it awaits something that nothing will ever settle"),
     ] {
         let began = Instant::now();
-        let error = load(&Stage::new(), &factory(body)).await.err().unwrap().to_string();
+        let error = with(&Stage::new(), &factory(body), told).await.err().unwrap().to_string();
         assert!(began.elapsed() < AT_MOST, "{body}: {:?}", began.elapsed());
         assert!(error.starts_with(told), "{body}: {error}");
     }
@@ -394,9 +405,8 @@ async fn a_tool_that_breaks_fails_and_the_rest_goes_on() {
         ("await new Promise(() => {});", "bad failed: it awaits something that nothing will ever settle"),
     ] {
         let began = Instant::now();
-        let ran =
-            run(&only(&Stage::new(), &tool(body)).await, &[("bad", json!({})), ("echo", json!({ "n": 1 }))])
-                .await;
+        let extensions = Extensions::new(vec![with(&Stage::new(), &tool(body), told).await.unwrap()]);
+        let ran = run(&extensions, &[("bad", json!({})), ("echo", json!({ "n": 1 }))]).await;
         assert!(began.elapsed() < AT_MOST, "{body}");
         assert!(ran.results[0].starts_with(told), "{body}: {:?}", ran.results);
         assert_eq!(ran.results[1], "{\"n\":1}");
@@ -407,7 +417,7 @@ async fn a_tool_that_breaks_fails_and_the_rest_goes_on() {
 async fn one_that_breaks_takes_no_other_along() {
     let stage = Stage::new();
     let bad: Extension =
-        load(&stage, &factory("api.on('turn_start', () => { for (;;) {} });")).await.unwrap();
+        hasty(&stage, &factory("api.on('turn_start', () => { for (;;) {} });")).await.unwrap();
     let good =
         Bundle::of_source("good", &factory("api.on('turn_start', () => console.log('here'));")).unwrap();
     let good = script::load(&good, Setting::new(stage.clone())).await.unwrap();
@@ -425,7 +435,7 @@ async fn work_that_a_call_leaves_behind_has_an_end() {
         "const burn = async () => { for (;;) { await api.getEntries(); for (let i = 0; i < 3e6; i++) {} } };
          api.on('turn_start', () => { burn(); });",
     );
-    let extensions = only(&Stage::new(), &source).await;
+    let extensions = Extensions::new(vec![hasty(&Stage::new(), &source).await.unwrap()]);
     extensions.tell(&Moment::TurnStart { turn: 1 }).await;
     let began = Instant::now();
     while extensions.list()[0].failure.is_none() && began.elapsed() < AT_MOST {

@@ -296,7 +296,7 @@ async fn every_attempt(tier: Tier, way: Way) {
         }
         let mut left = world.left();
         // Without a keeper nobody waits for the last of them: the kernel ends them, in its time.
-        let patience = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(100);
         while *name == "signal-keeper" && !left.is_empty() && std::time::Instant::now() < patience {
             std::thread::yield_now();
             left = world.left();

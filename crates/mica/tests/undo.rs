@@ -263,7 +263,7 @@ async fn promise_8_an_undo_that_is_killed_at_any_instant_is_finished_by_the_next
     let after = all(&stage);
     let mut cut = 0;
     // On a busy machine a kill may come too late again and again: there are more tries until one has met it.
-    for delay in 0..80 {
+    for delay in 0..40 {
         if delay >= 8 && cut > 0 {
             break;
         }

@@ -211,15 +211,29 @@ impl World for Stage {
 }
 
 /// Loads an extension called `x` from text, with everything granted that it declares.
+///
+/// It may compute for longer than a busy machine needs: what is stopped after the usual second is loaded with [`hasty`].
 pub async fn load(stage: &Arc<Stage>, source: &str) -> Result<Extension, LoadError> {
-    let bundle = Bundle::of_source("x", source).unwrap();
-    let granted = bundle.manifest().permissions.clone();
-    script::load(&bundle, Setting::new(stage.clone()).granting(granted)).await
+    loaded(stage, source, Some(Duration::from_secs(60))).await
 }
 
 /// The same, as the only one there is.
 pub async fn only(stage: &Arc<Stage>, source: &str) -> Extensions {
     Extensions::new(vec![load(stage, source).await.unwrap()])
+}
+
+/// The same with the usual time for computing.
+#[allow(dead_code, reason = "not every suite has scripts that compute without an end")]
+pub async fn hasty(stage: &Arc<Stage>, source: &str) -> Result<Extension, LoadError> {
+    loaded(stage, source, None).await
+}
+
+async fn loaded(stage: &Arc<Stage>, source: &str, time: Option<Duration>) -> Result<Extension, LoadError> {
+    let bundle = Bundle::of_source("x", source).unwrap();
+    let granted = bundle.manifest().permissions.clone();
+    let mut setting = Setting::new(stage.clone()).granting(granted);
+    setting.limits.time = time.unwrap_or(setting.limits.time);
+    script::load(&bundle, setting).await
 }
 
 /// A factory with this body.

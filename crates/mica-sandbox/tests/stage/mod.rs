@@ -84,7 +84,7 @@ impl Stage {
     pub(crate) async fn attempt_again(&self, world: &World, name: &str) -> Result<Finished, SandboxError> {
         let (sandbox, boundary) = (self.sandbox.clone().keeping_ready(), world.boundary().read_only());
         let cancel = CancellationToken::new();
-        let patience = std::time::Instant::now() + Duration::from_secs(20);
+        let patience = std::time::Instant::now() + Duration::from_secs(100);
         // Tests beside this one change folders around the secrets, and then one is built anew.
         let mut child = loop {
             let first = sandbox
@@ -260,7 +260,8 @@ impl World {
         let home = self.root.join("home");
         let around = Around { home: Some(&home), environment: &environment, temporary: Path::new("/tmp") };
         let mut boundary = Boundary::project(&self.project(), &around, &Places::builtin().unwrap()).unwrap();
-        boundary.limits.wall = Some(Duration::from_secs(20));
+        // Longer than a busy machine needs to use up a second of the processor.
+        boundary.limits.wall = Some(Duration::from_secs(100));
         boundary
     }
 
