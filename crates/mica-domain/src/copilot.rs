@@ -361,24 +361,19 @@ impl Copilot {
     /// [`CopilotError::NoUndo`], [`CopilotError::NotUndone`], and [`CopilotError::Busy`].
     pub async fn undo(&self, id: &str) -> Result<String, CopilotError> {
         let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
-        let (inner, id) = (Arc::clone(&self.inner), id.to_owned());
-        // In a task of its own: what is taken back by halves, or twice, is worse than what is not.
-        let task = tokio::spawn(carried(async move {
-            let undone = inner.lives.undo(&id).await;
-            drop(turn);
-            undone
-        }));
-        task.await.unwrap_or_else(|error| Err(CopilotError::Broke { problem: error.to_string() }))
+        let id = id.to_owned();
+        self.detached(turn, |inner| async move { inner.lives.undo(&id).await }).await
     }
 
-    /// Runs in a task of its own: who waits for a run may go, and the run does not.
-    async fn detached<F>(
+    /// Runs in a task of its own: who waits for it may go, and nothing is done by halves.
+    async fn detached<T, F>(
         &self,
         turn: OwnedMutexGuard<()>,
         run: impl FnOnce(Arc<Inner>) -> F,
-    ) -> Result<Turned, CopilotError>
+    ) -> Result<T, CopilotError>
     where
-        F: Future<Output = Result<Turned, CopilotError>> + Send + 'static,
+        T: Send + 'static,
+        F: Future<Output = Result<T, CopilotError>> + Send + 'static,
     {
         let running = run(Arc::clone(&self.inner));
         let task = tokio::spawn(carried(async move {

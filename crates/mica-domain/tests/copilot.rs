@@ -211,3 +211,22 @@ async fn a_conversation_without_a_client() {
     let answered = Heard::Answered { text: "It works again.".to_owned() };
     assert_eq!(session.heard("m3").await.unwrap(), answered);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_recalled_is_on_record_and_in_the_window_although_whoever_did_it_is_gone() {
+    let mut desk = Desk::default();
+    let (copilot, model) = desk.open(Scenario::new().otherwise(Turn::new().text("Yes."))).await;
+    copilot.say(says("Hello.")).await.unwrap();
+    let past = Past::User { text: "It is broken.".to_owned(), source: "m1".to_owned() };
+    tokio::select! {
+        biased;
+        recalled = copilot.recall(vec![past]) => panic!("{recalled:?}"),
+        () = std::future::ready(()) => {}
+    }
+    copilot.idle().await;
+    copilot.say(says("And now?")).await.unwrap();
+    assert_eq!(
+        lines(&model.requests()[1]),
+        ["user: Hello.", "model: Yes.", "user: It is broken.", "user: And now?"]
+    );
+}

@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mica_agent::{Ask, look_again};
 use mica_ai::id::carried;
@@ -13,6 +14,10 @@ use tokio::sync::OwnedMutexGuard;
 use super::{Copilot, CopilotError, Inner};
 use crate::approvals::{About, ApprovalError, CardState, Choice, Decided, Person, Register};
 use crate::runners::Turned;
+
+/// How long somebody who has the turn without a run is waited for. A minute: a look at questions has its own deadlines, and
+/// is over before. What is decided then is gone on with by whoever comes next ([`Copilot::expire`]).
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What an answer came to.
 #[derive(Debug)]
@@ -111,7 +116,8 @@ impl Copilot {
             return Ok(Answered { decided, turned: None });
         }
         // The run that goes on looks at what was decided, also when it is about to wait.
-        let Some(turn) = self.inner.turn().await else { return Ok(Answered { decided, turned: None }) };
+        let turn = tokio::time::timeout(PATIENCE, self.inner.turn()).await.ok().flatten();
+        let Some(turn) = turn else { return Ok(Answered { decided, turned: None }) };
         // Of two who answer at once, one has the run go on with what both said. Then nothing waits any more, or something
         // else does.
         let Some(now) = self.inner.standing().await? else { return Ok(Answered { decided, turned: None }) };

@@ -39,11 +39,12 @@ impl Copilot {
     /// # Errors
     /// [`CopilotError`].
     pub async fn recall(&self, past: Vec<Past>) -> Result<(), CopilotError> {
-        let _turn = self.inner.running.try_lock().map_err(|_| CopilotError::Busy)?;
+        let turn = Arc::clone(&self.inner.running).try_lock_owned().map_err(|_| CopilotError::Busy)?;
         if self.inner.asked.waiting().is_some() {
             return Err(CopilotError::Waiting);
         }
-        self.inner.recall(past).await
+        // What is on record and not in the window would be missing there for as long as the process lives.
+        self.detached(turn, |inner| async move { inner.recall(past).await }).await
     }
 
     /// Goes on with what was said and never answered.

@@ -52,9 +52,7 @@ impl Inner {
         let agent = self.agent.clone();
         let turned = self.ran(async move { agent.prompt(user).await }).await?;
         if let Some(waiting) = &waiting {
-            if self.last_said().await == last
-                && matches!(turned.outcome, Outcome::Failed { error: RunError::Record { .. } })
-            {
+            if self.last_said().await == last {
                 // Not a word of it is on record, so it was not said, and people are still asked.
                 self.asked.put_back(waiting);
                 self.register.asked_still(&waiting.asks).await?;
