@@ -272,10 +272,11 @@ async fn rows_fit_a_narrow_terminal() {
     rustix::termios::tcsetwinsize(&person.keyboard, narrow).unwrap();
     person.types("/open thread:1053\r");
     person.sees("open: thread:1053 Second printer for the\r\n  cold store\r\n");
+    person.sees("desk thread:1053> ");
     person.types("/frob\r");
     person.sees("✗ there is no command /frob (/help lists\r\n  them)\r\n");
-    person.types("\x04");
-    person.left_with(0);
+    person.sees("desk thread:1053> ");
+    person.leaves();
 }
 
 #[tokio::test(flavor = "multi_thread")]
