@@ -1,6 +1,6 @@
 //! `docs/evals.md` has every key and every word that the parser knows: it is asked, so none can be forgotten.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use mica_eval::Holds;
 use mica_eval::case::{CaseFile, Expect, Shapes};
