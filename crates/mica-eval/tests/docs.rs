@@ -1,6 +1,6 @@
 //! `docs/evals.md` has every key and every word that the parser knows: it is asked, so none can be forgotten.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use mica_eval::Holds;
 use mica_eval::case::{CaseFile, Expect, Shapes};
@@ -8,7 +8,7 @@ use mica_eval::copilot::LOOKS;
 
 fn page(name: &str) -> String {
     let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(&path).expect(&path)
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// Words that stand as code on a page: between backticks, or in a block.
@@ -66,7 +66,7 @@ fn column(page: &str, one: &str) -> Vec<String> {
         .map(|block| block.lines().filter(|line| line.starts_with('|')).collect::<Vec<_>>());
     let first = |line: &&str| line.split('|').nth(1).unwrap_or_default().to_owned();
     let has_one = |rows: &Vec<&str>| rows.iter().any(|row| first(row).contains(&format!("`{one}`")));
-    let rows = tables.into_iter().find(has_one).expect(one);
+    let rows = tables.into_iter().find(has_one).unwrap_or_else(|| panic!("no table has `{one}`"));
     let code = rows
         .iter()
         .flat_map(|row| first(row).split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>());
