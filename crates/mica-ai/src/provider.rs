@@ -14,10 +14,20 @@ use crate::stream::ModelStream;
 pub trait Provider: Send + Sync {
     /// Asks.
     fn stream(&self, request: Arc<Request>, cancel: CancellationToken) -> ModelStream;
+
+    /// Gets ready what can be before this very request may leave: what it says is written down while the caller still
+    /// waits for a disk. Nothing is sent, nothing changes for anybody, and `stream` may or may not follow.
+    fn prepare(&self, request: &Arc<Request>) {
+        let _ = request;
+    }
 }
 
 impl<P: Provider + ?Sized> Provider for Arc<P> {
     fn stream(&self, request: Arc<Request>, cancel: CancellationToken) -> ModelStream {
         (**self).stream(request, cancel)
+    }
+
+    fn prepare(&self, request: &Arc<Request>) {
+        (**self).prepare(request);
     }
 }

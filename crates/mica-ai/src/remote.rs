@@ -1,6 +1,6 @@
 //! A provider at the other end of a network: a dialect, an address, a credential and a transport.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use futures::StreamExt;
@@ -37,6 +37,13 @@ struct Inner {
     credential: Arc<dyn Credential>,
     transport: Arc<dyn Transport>,
     now: fn() -> SystemTime,
+    prepared: Mutex<Option<Prepared>>,
+}
+
+/// A request that was written down before it is asked. It is held, so nobody else can change it meanwhile.
+struct Prepared {
+    request: Arc<Request>,
+    bytes: bytes::Bytes,
 }
 
 /// How long the rest of an error's body is waited for. The status alone says most of it.
@@ -59,7 +66,8 @@ impl Remote {
         #[allow(clippy::disallowed_methods)]
         let now = SystemTime::now;
         let headers = fixed_headers(&endpoint, dialect);
-        Self { inner: Arc::new(Inner { endpoint, dialect, headers, credential, transport, now }) }
+        let prepared = Mutex::new(None);
+        Self { inner: Arc::new(Inner { endpoint, dialect, headers, credential, transport, now, prepared }) }
     }
 
     /// The origin that answers from here carry.
@@ -72,7 +80,27 @@ impl Remote {
     }
 }
 
+impl Inner {
+    fn prepared(&self) -> MutexGuard<'_, Option<Prepared>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of a request, if it is the one that was written down.
+    fn written(&self, request: &Arc<Request>) -> Option<bytes::Bytes> {
+        let mut prepared = self.prepared();
+        let is_it = prepared.as_ref().is_some_and(|prepared| Arc::ptr_eq(&prepared.request, request));
+        if is_it { prepared.take().map(|prepared| prepared.bytes) } else { None }
+    }
+}
+
 impl Provider for Remote {
+    /// One at a time: where several ask through one provider, those that were overtaken are written down when they ask.
+    fn prepare(&self, request: &Arc<Request>) {
+        // What is wrong with it is said when it is asked.
+        let bytes = dialect::bytes(self.inner.dialect, request, &self.origin(request)).ok();
+        *self.inner.prepared() = bytes.map(|bytes| Prepared { request: Arc::clone(request), bytes });
+    }
+
     fn stream(&self, request: Arc<Request>, cancel: CancellationToken) -> ModelStream {
         let origin = self.origin(&request);
         let call = Call { inner: Arc::clone(&self.inner), origin, request, cancel };
@@ -102,7 +130,10 @@ impl Call {
 
     /// Sends the request until the answer begins, repairing once each what can be repaired without asking anybody.
     async fn open(&self, sink: &Sink) -> Result<BoxStream<'static, Result<bytes::Bytes, AiError>>, AiError> {
-        let mut bytes = dialect::bytes(self.inner.dialect, &self.request, &self.origin)?;
+        let mut bytes = match self.inner.written(&self.request) {
+            Some(bytes) => bytes,
+            None => dialect::bytes(self.inner.dialect, &self.request, &self.origin)?,
+        };
         // The same as a value, to put it right in. Hardly ever needed, so it is made then.
         let mut body = None;
         let mut headers = self.authorised().await?;
@@ -278,3 +309,6 @@ fn is_document(headers: &HeaderMap) -> bool {
 pub(crate) fn is_unauthorised(error: &AiError) -> bool {
     matches!(error, AiError::Auth { reply, .. } if reply.status == Some(StatusCode::UNAUTHORIZED.as_u16()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -76,6 +76,10 @@ impl<P> Retrying<P> {
 }
 
 impl<P: Provider + Clone + 'static> Provider for Retrying<P> {
+    fn prepare(&self, request: &Arc<Request>) {
+        self.inner.prepare(request);
+    }
+
     fn stream(&self, request: Arc<Request>, cancel: CancellationToken) -> ModelStream {
         let (provider, policy) = (self.inner.clone(), self.policy);
         ModelStream::new(|sink| async move {

@@ -90,6 +90,10 @@ impl<P> Watched<P> {
 }
 
 impl<P: Provider + 'static> Provider for Watched<P> {
+    fn prepare(&self, request: &Arc<Request>) {
+        self.inner.prepare(request);
+    }
+
     fn stream(&self, request: Arc<Request>, cancel: CancellationToken) -> ModelStream {
         // The answer is cut by cancelling it, so that it ends as it always does: with what had arrived.
         let cut = cancel.child_token();

@@ -138,7 +138,15 @@ impl Boundary {
     /// # Errors
     /// When the project is no folder, or is inside a secret place.
     pub fn project(project: &Path, around: &Around<'_>, places: &Places) -> Result<Self, SandboxError> {
-        let mut boundary = Self {
+        let mut boundary = Self::reading(around, places);
+        boundary.write(project, places)?;
+        Ok(boundary)
+    }
+
+    /// The boundary for looking around: nothing is writable, the rest is as for work in a project. It says nothing of what
+    /// is on the disk, so it can be kept.
+    pub fn reading(around: &Around<'_>, places: &Places) -> Self {
+        Self {
             readable: vec![PathBuf::from("/")],
             writable: Vec::new(),
             frozen: Vec::new(),
@@ -150,9 +158,7 @@ impl Boundary {
             unix_sockets: UnixSockets::Pairs,
             environment: places.clean(around.environment),
             limits: Limits::default(),
-        };
-        boundary.write(project, places)?;
-        Ok(boundary)
+        }
     }
 
     /// No boundary at all, for programs that a person set up and that need what a person has. They still end when

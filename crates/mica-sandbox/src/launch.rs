@@ -25,8 +25,8 @@ use crate::child::{Child, Stream};
 use crate::command::{Command, Streaming};
 use crate::error::SandboxError;
 use crate::network::{Log, Proxy};
-use crate::plan::{Errand, Plan, Reachable, Report};
-use crate::ready::Place;
+use crate::plan::{ERRAND, Errand, Plan, Reachable, Report};
+use crate::ready::{Identity, Place, Seen};
 use crate::sandbox::Sandbox;
 use crate::stub;
 use crate::supervise::{self, Supervisor};
@@ -62,10 +62,10 @@ pub(crate) async fn spawn(
     let stop_proxy = proxying.clone().drop_guard();
     let (reachable, hosts) = reachable(boundary, tier, &log, &proxying).await?;
     let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let plan = plan(sandbox, &command.folder, boundary, reachable)?;
+    let (plan, seen) = plan(sandbox, &command.folder, boundary, reachable)?;
     let pipes = Pipes::new(&command).map_err(SandboxError::io("no pipe"))?;
     let mut place = None;
-    if let Some(mut ready) = sandbox.ready.take(&plan).await {
+    if let Some(mut ready) = sandbox.ready.take(&plan, &seen).await {
         // One that has just ended takes nothing, and has run nothing.
         let errand = errand(&command, boundary, ready.temporary.as_ref(), &mark);
         place = ready.control.hand_over(&pipes.theirs, &errand).await.is_ok().then_some(ready);
@@ -73,7 +73,7 @@ pub(crate) async fn spawn(
     let mut place = match place {
         Some(place) => place,
         None => {
-            let mut place = Place::begin(sandbox, plan.clone(), boundary).await?;
+            let mut place = Place::begin(sandbox, plan.clone(), seen, boundary).await?;
             let errand = errand(&command, boundary, place.temporary.as_ref(), &mark);
             let handed = place.control.hand_over(&pipes.theirs, &errand).await;
             handed.map_err(SandboxError::io("the stub did not take the command"))?;
@@ -156,7 +156,7 @@ pub(crate) async fn prepare(sandbox: &Sandbox, folder: &Path, boundary: &Boundar
         Network::Hosts { .. } => return false,
     };
     match plan(sandbox, folder, boundary, network) {
-        Ok(plan) => sandbox.ready.build(sandbox, plan, boundary).await,
+        Ok((plan, _)) => sandbox.ready.build(sandbox, plan, boundary).await,
         Err(_) => false,
     }
 }
@@ -214,12 +214,13 @@ async fn reachable(
     }
 }
 
+/// What to build, and what was seen at the places it names.
 fn plan(
     sandbox: &Sandbox,
     folder: &Path,
     boundary: &Boundary,
     network: Reachable,
-) -> Result<Plan, SandboxError> {
+) -> Result<(Plan, Seen), SandboxError> {
     let tier = sandbox.tier();
     let real = |path: &PathBuf| path.canonicalize().ok();
     let writable: Vec<PathBuf> = boundary.writable.iter().filter_map(real).collect();
@@ -227,12 +228,7 @@ fn plan(
         path: folder.to_owned(),
         reason: format!("a command cannot run there: {error}"),
     })?;
-    // A hidden place may be a link; both ends are hidden.
-    let mut hidden = boundary.hidden.clone();
-    // Most are not there, and one question is less than one for each folder on the way.
-    hidden.extend(boundary.hidden.iter().filter(|path| path.exists()).filter_map(real));
-    hidden.sort();
-    hidden.dedup();
+    let (hidden, seen): (Vec<PathBuf>, Vec<Option<Identity>>) = hidden(boundary).into_iter().unzip();
     let text = |path: &PathBuf| path.to_str().is_none();
     let all =
         writable.iter().chain(&boundary.readable).chain(&boundary.frozen).chain(&hidden).chain([&folder]);
@@ -248,7 +244,7 @@ fn plan(
         && writable.is_empty()
         && network == Reachable::Nothing
         && boundary.unix_sockets == UnixSockets::Pairs;
-    Ok(Plan {
+    let plan = Plan {
         tier,
         folder,
         readable: boundary.readable.iter().filter_map(real).collect(),
@@ -261,7 +257,30 @@ fn plan(
         unix_sockets: boundary.unix_sockets,
         limits,
         again,
-    })
+    };
+    let seen = Seen::beside(&plan, seen);
+    Ok((plan, seen))
+}
+
+/// The hidden places, and what is there. One may be a link, or behind one: both ends are hidden.
+fn hidden(boundary: &Boundary) -> Vec<(PathBuf, Option<Identity>)> {
+    let mut hidden = Vec::with_capacity(boundary.hidden.len());
+    for path in &boundary.hidden {
+        let there = path.symlink_metadata().ok();
+        // Most are not there, and one question is less than one for each folder on the way.
+        if there.is_some()
+            && let Ok(real) = path.canonicalize()
+            && real != *path
+        {
+            let at_the_end = real.symlink_metadata().ok();
+            hidden.push((real, at_the_end.as_ref().map(Identity::of)));
+        }
+        hidden.push((path.clone(), there.as_ref().map(Identity::of)));
+    }
+    // By bytes: there are many, and comparing them part by part takes longer than all the rest here.
+    hidden.sort_by(|(one, _), (other, _)| one.as_os_str().cmp(other.as_os_str()));
+    hidden.dedup_by(|(one, _), (other, _)| one == other);
+    hidden
 }
 
 fn errand(command: &Command, boundary: &Boundary, temporary: Option<&TempDir>, mark: &str) -> Errand {
@@ -304,6 +323,17 @@ impl Pipes {
     }
 }
 
+/// A length and JSON.
+fn framed(what: &impl serde::Serialize) -> std::io::Result<Vec<u8>> {
+    let mut text = vec![0; 4];
+    serde_json::to_writer(&mut text, what)?;
+    let length = u32::try_from(text.len() - 4).map_err(std::io::Error::other)?;
+    for (byte, of_length) in text.iter_mut().zip(length.to_le_bytes()) {
+        *byte = of_length;
+    }
+    Ok(text)
+}
+
 /// The program's end of the socket to the stub.
 #[derive(Debug)]
 pub(crate) struct Control {
@@ -319,27 +349,26 @@ impl Control {
 
     /// Sends a length and JSON.
     pub(crate) async fn send(&mut self, what: &impl serde::Serialize) -> std::io::Result<()> {
-        let mut text = vec![0; 4];
-        serde_json::to_writer(&mut text, what)?;
-        let length = u32::try_from(text.len() - 4).map_err(std::io::Error::other)?;
-        for (byte, of_length) in text.iter_mut().zip(length.to_le_bytes()) {
-            *byte = of_length;
-        }
+        let text = framed(what)?;
         self.socket.write_all(&text).await
     }
 
+    /// Sends an errand and its streams, in one piece when there is room: whoever waits for it wakes once.
     async fn hand_over(&mut self, streams: &[OwnedFd; 3], errand: &Errand) -> std::io::Result<()> {
-        self.socket
+        let text = framed(errand)?;
+        let sent = self
+            .socket
             .async_io(Interest::WRITABLE, || {
                 let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
                 let mut control = SendAncillaryBuffer::new(&mut space);
                 let descriptors = streams.each_ref().map(AsFd::as_fd);
                 control.push(SendAncillaryMessage::ScmRights(&descriptors));
-                sendmsg(&self.socket, &[IoSlice::new(b"E")], &mut control, SendFlags::NOSIGNAL)?;
-                Ok(())
+                let parts = [IoSlice::new(ERRAND), IoSlice::new(&text)];
+                Ok(sendmsg(&self.socket, &parts, &mut control, SendFlags::NOSIGNAL)?)
             })
             .await?;
-        self.send(errand).await
+        let rest = text.get(sent.saturating_sub(ERRAND.len())..).unwrap_or_default();
+        self.socket.write_all(rest).await
     }
 
     /// Sends an order. A stub that is gone needs none.
@@ -387,3 +416,6 @@ impl Control {
 const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
 const RECEIVE: RecvFlags = RecvFlags::empty();
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

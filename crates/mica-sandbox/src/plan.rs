@@ -15,6 +15,9 @@ use crate::tier::Tier;
 /// The largest plan: arguments and environment have their own limits in the kernel, around a fifth of this.
 pub(crate) const LARGEST: u32 = 16 << 20;
 
+/// The byte before an errand, beside which its descriptors travel.
+pub(crate) const ERRAND: &[u8] = b"E";
+
 /// The boundary, as the stub builds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {

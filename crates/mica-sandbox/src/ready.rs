@@ -37,7 +37,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct Place {
     id: u64,
     plan: Plan,
-    built_from: Vec<(PathBuf, Option<Identity>)>,
+    built_from: Seen,
     around: Vec<(PathBuf, Option<Contents>)>,
     began: Instant,
     /// Whether it will be forgotten when it is too old.
@@ -48,12 +48,44 @@ pub(crate) struct Place {
     pub(crate) group: Option<Group>,
 }
 
-/// What tells a file from another one at the same path.
+/// What there was at the places that a plan names, in its order: one question for each, asked for every command.
 #[derive(Debug, PartialEq, Eq)]
-struct Identity {
+pub(crate) struct Seen {
+    hidden: Vec<Option<Identity>>,
+    others: Vec<Option<Identity>>,
+}
+
+impl Seen {
+    /// Looks at all of them.
+    fn of(plan: &Plan) -> Self {
+        Self::beside(plan, plan.hidden.iter().map(|path| Identity::at(path)).collect())
+    }
+
+    /// Looks at all but the hidden ones, which were looked at when the plan was made.
+    pub(crate) fn beside(plan: &Plan, hidden: Vec<Option<Identity>>) -> Self {
+        let others =
+            [&plan.readable, &plan.writable, &plan.shared].into_iter().flatten().chain([&plan.folder]);
+        Self { hidden, others: others.map(|path| Identity::at(path)).collect() }
+    }
+}
+
+/// What tells a file from another one at the same path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
     device: u64,
     inode: u64,
     kind: u32,
+}
+
+impl Identity {
+    /// What is at a path, whatever that leads to.
+    fn at(path: &Path) -> Option<Self> {
+        path.symlink_metadata().ok().map(|meta| Self::of(&meta))
+    }
+
+    pub(crate) fn of(meta: &std::fs::Metadata) -> Self {
+        Self { device: meta.dev(), inode: meta.ino(), kind: meta.mode() & KIND }
+    }
 }
 
 /// What a folder is, and when something last came into it or left it.
@@ -64,10 +96,12 @@ struct Contents {
 }
 
 impl Place {
-    /// Starts a stub and tells it what to build.
+    /// Starts a stub and tells it what to build. What it is built from was looked at before: what changes meanwhile is
+    /// noticed.
     pub(crate) async fn begin(
         sandbox: &Sandbox,
         plan: Plan,
+        built_from: Seen,
         boundary: &Boundary,
     ) -> Result<Self, SandboxError> {
         let temporary = temporary(boundary, plan.tier)?;
@@ -75,8 +109,7 @@ impl Place {
         if let Some(folder) = &temporary {
             whole.writable.push(folder.path().canonicalize().map_err(SandboxError::io("no private folder"))?);
         }
-        // Looked at before it is built: what changes meanwhile is noticed.
-        let (built_from, began) = (built_from(&plan), Instant::now());
+        let began = Instant::now();
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(SandboxError::io("no socket"))?;
         let process = launch::start(&sandbox.stub.0, theirs.into())?;
         let group = match (&sandbox.groups, process.id()) {
@@ -115,11 +148,11 @@ impl Place {
     }
 
     /// Whether it is what would be built now.
-    fn fits(&mut self, plan: &Plan) -> bool {
+    fn fits(&mut self, plan: &Plan, seen: &Seen) -> bool {
         self.plan == *plan
+            && self.built_from == *seen
             && self.began.elapsed() < AGE
             && matches!(self.process.try_wait(), Ok(None))
-            && self.built_from.iter().all(|(path, found)| identity(path) == *found)
             && self.around.iter().all(|(path, found)| contents(path) == *found)
     }
 }
@@ -143,8 +176,9 @@ struct Places {
 
 impl Ready {
     /// Takes one that fits; when one is being built, that is waited for: it has begun earlier than another would. Those
-    /// that would fit but for what has changed are ended.
-    pub(crate) async fn take(&self, plan: &Plan) -> Option<Place> {
+    /// that would fit but for what has changed are ended. `seen` is what the plan's places were when it was made, just now.
+    pub(crate) async fn take(&self, plan: &Plan, seen: &Seen) -> Option<Place> {
+        let mut later = None;
         loop {
             let built = self.0.news.notified();
             tokio::pin!(built);
@@ -154,13 +188,15 @@ impl Ready {
                 let mut places = self.0.places();
                 if let Some(index) = places.standing.iter().position(|place| place.plan == *plan) {
                     let mut place = places.standing.swap_remove(index);
-                    return place.fits(plan).then_some(place);
+                    return place.fits(plan, later.as_ref().unwrap_or(seen)).then_some(place);
                 }
                 if !places.building.contains(plan) {
                     return None;
                 }
             }
             tokio::time::timeout(SET_UP, built).await.ok()?;
+            // That took a while: what was seen before it may not be so any more.
+            later = Some(Seen::of(plan));
         }
     }
 
@@ -180,9 +216,9 @@ impl Ready {
     }
 
     async fn build_announced(&self, sandbox: &Sandbox, boundary: &Boundary, announced: Building) -> bool {
-        let Ok(mut place) = Place::begin(sandbox, announced.plan.clone(), boundary).await else {
-            return false;
-        };
+        let plan = announced.plan.clone();
+        let seen = Seen::of(&plan);
+        let Ok(mut place) = Place::begin(sandbox, plan, seen, boundary).await else { return false };
         if !place.built().await {
             return false;
         }
@@ -298,24 +334,7 @@ fn temporary(boundary: &Boundary, tier: Tier) -> Result<Option<TempDir>, Sandbox
     made.map(Some).map_err(SandboxError::io("no private folder for temporary files"))
 }
 
-fn built_from(plan: &Plan) -> Vec<(PathBuf, Option<Identity>)> {
-    [&plan.readable, &plan.writable, &plan.hidden, &plan.shared]
-        .into_iter()
-        .flatten()
-        .chain([&plan.folder])
-        .map(|path| (path.clone(), identity(path)))
-        .collect()
-}
-
-fn identity(path: &Path) -> Option<Identity> {
-    path.symlink_metadata().ok().map(|meta| of(&meta))
-}
-
-fn of(meta: &std::fs::Metadata) -> Identity {
-    Identity { device: meta.dev(), inode: meta.ino(), kind: meta.mode() & KIND }
-}
-
 fn contents(path: &Path) -> Option<Contents> {
     let meta = path.symlink_metadata().ok()?;
-    Some(Contents { folder: of(&meta), changed: (meta.mtime(), meta.mtime_nsec()) })
+    Some(Contents { folder: Identity::of(&meta), changed: (meta.mtime(), meta.mtime_nsec()) })
 }

@@ -6,11 +6,13 @@
 //!
 //! Only what is a secret by its name or by its look is replaced. A variable that says `orders` would take that word out of
 //! everything.
+//!
+//! Every result is looked at, so what was found is kept, and used as long as every folder that was looked into and every
+//! file that was read is what it was: `seen` says how that is known.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -20,11 +22,18 @@ use mica_ai::message::ToolCall;
 use mica_policy::places::Places;
 
 use crate::variables;
+use crate::web::Clock;
+
+mod seen;
+
+use seen::Seen;
 
 /// Bytes of one file of variables that are looked at.
 const FILE: u64 = 256 << 10;
 /// Folders right below the project that are looked into: modules have files of their own.
 const FOLDERS: usize = 200;
+/// So many questions about files are asked right away: they take less time than going to another thread and back.
+const FEW: usize = 24;
 /// A value that is named as a secret is one from this length on. Shorter ones would be found everywhere.
 const NAMED: usize = 4;
 /// A value that only looks like one has at least so many letters.
@@ -51,15 +60,24 @@ const TELLING: [&str; 12] = [
 pub struct Redaction {
     root: PathBuf,
     places: Option<Arc<Places>>,
-    known: Arc<Mutex<BTreeMap<PathBuf, Known>>>,
+    found: Arc<Mutex<Option<Found>>>,
+    clock: Option<Clock>,
 }
 
-/// A file of variables that was read.
+/// What was found when everything was last looked at.
 #[derive(Clone)]
-struct Known {
-    modified: Option<SystemTime>,
-    bytes: u64,
-    secrets: Vec<Secret>,
+struct Found {
+    /// What there was to look at.
+    seen: Vec<(PathBuf, Seen)>,
+    /// The secrets of all files, the longest first.
+    secrets: Arc<[Secret]>,
+}
+
+impl Found {
+    /// Whether looking again would find the same.
+    fn still_holds(&self) -> bool {
+        self.seen.iter().all(|(path, seen)| Seen::at(path) == *seen)
+    }
 }
 
 /// A value, and the name it has in the file.
@@ -72,7 +90,15 @@ struct Secret {
 impl Redaction {
     /// For a project.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), places: Places::builtin().ok(), known: Arc::default() }
+        Self { root: root.into(), places: Places::builtin().ok(), found: Arc::default(), clock: None }
+    }
+
+    /// The same with a clock. Without one, it cannot be known whether something has changed, and everything is looked at
+    /// for every result.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
     }
 
     /// A text without values of secrets: for what reaches a model by another way than as a result.
@@ -85,54 +111,77 @@ impl Redaction {
         redacted(&text, &self.secrets()).unwrap_or(text)
     }
 
-    /// The secrets, looked up away from the threads that must not wait.
-    async fn looked_up(&self) -> Vec<Secret> {
+    /// The secrets, looked up away from the threads that must not wait, unless there is little to look at.
+    async fn looked_up(&self) -> Arc<[Secret]> {
+        if let Some(same) = self.same(FEW) {
+            return same;
+        }
         let looking = self.clone();
         tokio::task::spawn_blocking(move || looking.secrets()).await.unwrap_or_default()
     }
 
+    /// The secrets that are known, when nothing has changed and that can be told by so many questions.
+    fn same(&self, questions: usize) -> Option<Arc<[Secret]>> {
+        let found = self.found().clone().filter(|found| found.seen.len() <= questions)?;
+        found.still_holds().then_some(found.secrets)
+    }
+
+    fn found(&self) -> MutexGuard<'_, Option<Found>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The secrets of the project as they are now, the longest first. Waits for a disk.
-    fn secrets(&self) -> Vec<Secret> {
-        let Some(places) = &self.places else { return Vec::new() };
+    fn secrets(&self) -> Arc<[Secret]> {
+        if let Some(same) = self.same(usize::MAX) {
+            return same;
+        }
+        let now = self.clock.as_ref().map(|clock| clock());
+        let (found, is_settled) = self.look(now);
+        let secrets = Arc::clone(&found.secrets);
+        *self.found() = is_settled.then_some(found);
+        secrets
+    }
+
+    /// Looks at everything, and answers whether what was found can be kept.
+    fn look(&self, now: Option<SystemTime>) -> (Found, bool) {
+        let Some(places) = &self.places else {
+            return (Found { seen: Vec::new(), secrets: Arc::default() }, false);
+        };
         let mut folders = vec![self.root.clone()];
-        let mut files = Vec::new();
+        let (mut seen, mut secrets) = (Vec::new(), Vec::new());
         let mut first = true;
         while let Some(folder) = folders.pop() {
+            // Before it is read: what changes meanwhile is noticed.
+            seen.push((folder.clone(), Seen::at(&folder)));
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             for entry in entries.flatten() {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
                 let Ok(kind) = entry.file_type() else { continue };
-                // Also one that is a link: programs follow it.
-                if places.lists_variables(&name) && entry.path().is_file() {
-                    files.push(entry.path());
+                let lists_variables = places.lists_variables(&name);
+                if lists_variables {
+                    // Also one that is a link, which programs follow, and may lead to a file one day.
+                    seen.push((entry.path(), Seen::at(&entry.path())));
+                }
+                if lists_variables && entry.path().is_file() {
+                    secrets.extend(read(&entry.path()));
                 } else if first && kind.is_dir() && !name.starts_with('.') && folders.len() < FOLDERS {
                     folders.push(entry.path());
                 }
             }
             first = false;
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|path, _| files.contains(path));
-        for path in files {
-            read(&path, &mut known);
-        }
-        let mut all: Vec<Secret> = known.values().flat_map(|one| one.secrets.iter().cloned()).collect();
         // One that is a part of another must not break it.
-        all.sort_by_key(|secret| std::cmp::Reverse(secret.value.len()));
-        all
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.value.len()));
+        let is_settled = now.is_some_and(|now| seen.iter().all(|(_, seen)| seen.is_settled(now)));
+        (Found { seen, secrets: secrets.into() }, is_settled)
     }
 }
 
-/// Reads a file that is new or changed.
-fn read(path: &Path, known: &mut BTreeMap<PathBuf, Known>) {
-    let Ok(facts) = fs::metadata(path) else { return };
-    let (modified, bytes) = (facts.modified().ok(), facts.len());
-    if known.get(path).is_some_and(|one| (one.modified, one.bytes) == (modified, bytes)) {
-        return;
-    }
-    let text = if bytes <= FILE { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
-    known.insert(path.to_owned(), Known { modified, bytes, secrets: secrets(&text) });
+/// The secrets of a file.
+fn read(path: &Path) -> Vec<Secret> {
+    let is_small = fs::metadata(path).is_ok_and(|facts| facts.len() <= FILE);
+    if is_small { secrets(&fs::read_to_string(path).unwrap_or_default()) } else { Vec::new() }
 }
 
 /// The values in a file of variables that are secrets.

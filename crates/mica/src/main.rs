@@ -68,14 +68,15 @@ fn main() -> ExitCode {
     if let Some(Command::Language(command)) = &cli.command {
         return commands::language::run(command, cli.run.directory.as_deref()).into();
     }
-    // One thread runs the agent; tools and the disk have their own.
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("mica: the program cannot start: {error}");
-            return Exit::Error.into();
-        }
-    };
+    let workers = workers(cli.command.as_ref());
+    let runtime =
+        match tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                eprintln!("mica: the program cannot start: {error}");
+                return Exit::Error.into();
+            }
+        };
     if let Some(Command::Mcp { command: McpCommand::Serve(flags) }) = &cli.command {
         let exit = runtime.block_on(commands::mcp::serve::run(flags, cli.run.directory.as_deref()));
         runtime.shutdown_background();
@@ -101,6 +102,14 @@ fn main() -> ExitCode {
     // The keyboard's thread may wait for a line that never comes.
     runtime.shutdown_background();
     exit.into()
+}
+
+/// How many threads run tasks; work that computes or waits for a disk has threads of its own. An agent is one thing after
+/// the other, with many small waits: a second thread would be woken for each, and would take turns with the first. Others, such
+/// as evals and a server of tools, have several things to do at a time.
+fn workers(command: Option<&Command>) -> usize {
+    let is_one_agent = matches!(command, None | Some(Command::Rpc | Command::Desk(_)));
+    if is_one_agent { 1 } else { 2 }
 }
 
 /// An error with its causes. Many errors already say their cause, so what was said is not said again.

@@ -257,7 +257,7 @@ impl Work {
             added: Arc::clone(&added),
             announce: announcing(&loading.extensions),
             mcp: servers.clone(),
-            redaction: Redaction::new(&surroundings.folder),
+            redaction: Redaction::new(&surroundings.folder).with_clock(Arc::clone(&clock)),
             clock,
         };
         let plain = Settings { max_output: values.max_output, effort, cache_key: None };

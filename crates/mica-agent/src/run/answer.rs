@@ -80,7 +80,9 @@ impl Run<'_> {
         }
         catch_unwind(AssertUnwindSafe(|| self.hooks.shape(&mut request, self.cx)))
             .map_err(|panic| RunError::Hook { hook: "shape".to_owned(), message: guard::words(&*panic) })?;
-        Ok(Arc::new(request))
+        let request = Arc::new(request);
+        self.cx.provider.prepare(&request);
+        Ok(request)
     }
 
     async fn ask(

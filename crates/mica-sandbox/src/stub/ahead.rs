@@ -15,7 +15,7 @@ use super::Stop;
 use super::channel::{Channel, Streams};
 use super::command::{self, Confinement};
 use super::raw::{self, Side};
-use crate::plan::{Errand, Plan, Report};
+use crate::plan::{ERRAND, Plan, Report};
 
 /// What it says when it is confined.
 const CONFINED: u8 = b'c';
@@ -46,7 +46,7 @@ impl Ahead {
 
     /// Makes it the command. Answers with its process and where it tells a failure, or nothing when it is not there any
     /// more or could not be confined: then nothing has been run.
-    pub(crate) fn become_it(mut self, errand: &Errand, streams: &Streams) -> Option<(i32, PipeReader)> {
+    pub(crate) fn become_it(mut self, errand: &[u8], streams: &Streams) -> Option<(i32, PipeReader)> {
         let mut word = [0u8; 1];
         let is_confined = self.socket.read_exact(&mut word).is_ok() && word == [CONFINED];
         if is_confined && self.hand_over(errand, streams).is_ok() {
@@ -57,16 +57,17 @@ impl Ahead {
         None
     }
 
-    fn hand_over(&mut self, errand: &Errand, streams: &Streams) -> io::Result<()> {
-        let text = serde_json::to_vec(errand)?;
-        let length = u32::try_from(text.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+    /// Hands on what was said, unread, in one piece when there is room.
+    fn hand_over(&mut self, errand: &[u8], streams: &Streams) -> io::Result<()> {
+        let length = u32::try_from(errand.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         let descriptors = streams.each_ref().map(AsFd::as_fd);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        sendmsg(&self.socket, &[IoSlice::new(b"E")], &mut control, SendFlags::NOSIGNAL)?;
-        self.socket.write_all(&length.to_le_bytes())?;
-        self.socket.write_all(&text)
+        let text = [&length.to_le_bytes(), errand].concat();
+        let parts = [IoSlice::new(ERRAND), IoSlice::new(&text)];
+        let sent = sendmsg(&self.socket, &parts, &mut control, SendFlags::NOSIGNAL)?;
+        self.socket.write_all(text.get(sent.saturating_sub(ERRAND.len())..).unwrap_or_default())
     }
 }
 

@@ -12,6 +12,9 @@ use rustix::net::{
 
 use crate::plan::{Errand, LARGEST, Plan, Report};
 
+/// Bytes that hold what most errands and plans say.
+const USUAL: usize = 8 << 10;
+
 /// Standard input, output and error of the command.
 pub(crate) type Streams = [OwnedFd; 3];
 
@@ -39,7 +42,14 @@ impl Channel {
     }
 
     /// Waits for what is to be run, and its streams. None when nothing comes any more.
+    #[cfg(target_os = "linux")]
     pub(crate) fn errand(&mut self) -> io::Result<Option<(Errand, Streams)>> {
+        let Some((text, streams)) = self.unread_errand()? else { return Ok(None) };
+        Ok(Some((serde_json::from_slice(&text)?, streams)))
+    }
+
+    /// The same for somebody who hands it on, and need not know what it says.
+    pub(crate) fn unread_errand(&mut self) -> io::Result<Option<(Vec<u8>, Streams)>> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut byte = [0u8; 1];
@@ -58,7 +68,7 @@ impl Channel {
             return Err(bad("descriptors were lost on the way"));
         }
         let streams = Streams::try_from(streams).map_err(|_| bad("three descriptors go with an errand"))?;
-        Ok(Some((serde_json::from_slice(&self.text()?)?, streams)))
+        Ok(Some((self.text()?, streams)))
     }
 
     fn text(&mut self) -> io::Result<Vec<u8>> {
@@ -68,7 +78,8 @@ impl Channel {
         if length > LARGEST {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the plan is too large"));
         }
-        let mut text = Vec::new();
+        // Room for nearly every one, so that it is taken at once.
+        let mut text = Vec::with_capacity(USUAL);
         (&self.0).take(length.into()).read_to_end(&mut text)?;
         Ok(text)
     }

@@ -94,8 +94,8 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
     channel.report(&Report::Ready { around: confinement.around() });
     #[cfg(target_os = "linux")]
     let mut ahead = ahead(plan, channel, &confinement, reach);
-    while let Some((mut errand, streams)) = channel.errand().map_err(Stop::at("errand"))? {
-        errand.environment.extend(proxy.map(proxy_variables).unwrap_or_default());
+    while let Some((errand, streams)) = channel.unread_errand().map_err(Stop::at("errand"))? {
+        let errand = with_proxy(errand, proxy)?;
         #[cfg(target_os = "linux")]
         super::mounts::cover_again(&covered)?;
         let mounts = serve(
@@ -123,6 +123,18 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
     Ok(())
 }
 
+/// An errand with what sends programs to the proxy, where there is one.
+fn with_proxy(errand: Vec<u8>, proxy: Option<u16>) -> Result<Vec<u8>, Stop> {
+    let Some(port) = proxy else { return Ok(errand) };
+    let mut read = read(&errand)?;
+    read.environment.extend(proxy_variables(port));
+    serde_json::to_vec(&read).map_err(Stop::at("errand"))
+}
+
+fn read(errand: &[u8]) -> Result<Errand, Stop> {
+    serde_json::from_slice(errand).map_err(Stop::at("errand"))
+}
+
 /// A process for the next command, when there is time to make one. Where there is no namespace, a process that waits would
 /// be one more that has to be found and ended.
 #[cfg(target_os = "linux")]
@@ -146,7 +158,7 @@ fn serve(
     channel: &mut Channel,
     confinement: &Confinement,
     reach: Reach,
-    errand: &Errand,
+    errand: &[u8],
     streams: Streams,
     #[cfg(target_os = "linux")] ahead: Option<Ahead>,
 ) -> Result<Mounts, Stop> {
@@ -166,7 +178,7 @@ fn serve(
             drop(streams);
             became
         }
-        None => start(plan, confinement, errand, streams)?,
+        None => start(plan, confinement, &read(errand)?, streams)?,
     };
     let told = until_end(&failures)?;
     let mut used = Usage::default();

@@ -132,7 +132,14 @@ pub(super) struct Here {
     tier: Option<Tier>,
     write: Vec<PathBuf>,
     sandbox: OnceCell<Sandbox>,
-    places: OnceLock<Result<Places, SandboxError>>,
+    known: OnceLock<Result<Known, SandboxError>>,
+}
+
+/// What is the same for every command.
+struct Known {
+    places: Places,
+    /// The boundary without what depends on the disk.
+    reading: Boundary,
 }
 
 impl Here {
@@ -155,8 +162,18 @@ impl Here {
             tier,
             write,
             sandbox: OnceCell::new(),
-            places: OnceLock::new(),
+            known: OnceLock::new(),
         })
+    }
+
+    fn known(&self) -> Result<Known, SandboxError> {
+        let places = Places::builtin()?;
+        let home = self.surroundings.variable("HOME").map(PathBuf::from);
+        let temporary = std::env::temp_dir();
+        let environment = &self.surroundings.variables;
+        let around = Around { home: home.as_deref(), environment, temporary: &temporary };
+        let reading = Boundary::reading(&around, &places);
+        Ok(Known { places, reading })
     }
 }
 
@@ -184,15 +201,12 @@ impl Ground for Here {
 
     fn boundary(&self) -> Result<Boundary, ToolError> {
         let failed = |error: SandboxError| ToolError::new(error.for_model());
-        // Read once: it is the same for every command.
-        let places = self.places.get_or_init(Places::builtin).as_ref().map_err(|error| {
+        let known = self.known.get_or_init(|| self.known()).as_ref().map_err(|error| {
             ToolError::new(format!("The table of places cannot be read: {error}. Nothing was run."))
         })?;
-        let home = self.surroundings.variable("HOME").map(PathBuf::from);
-        let temporary = std::env::temp_dir();
-        let environment = &self.surroundings.variables;
-        let around = Around { home: home.as_deref(), environment, temporary: &temporary };
-        let mut boundary = Boundary::project(&self.surroundings.folder, &around, places).map_err(failed)?;
+        let places = &known.places;
+        let mut boundary = known.reading.clone();
+        boundary.write(&self.surroundings.folder, places).map_err(failed)?;
         // Settings and sessions are this program's own, and decide what it may do.
         boundary.frozen.push(self.surroundings.config.clone());
         boundary.frozen.push(self.surroundings.data.clone());
