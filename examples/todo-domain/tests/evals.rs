@@ -130,16 +130,16 @@ async fn mistakes_are_said_in_words_that_mend_them() {
         (
             "times = 2",
             "times = \"twice\"",
-            "`step[0].expect.called[0].times`: invalid type: string \"twice\", expected usize",
+            "`step[0].expect.called[0].times`: this is the text \"twice\"; a whole number from 0 on is expected",
         ),
         ("[after.items]", "[after.itmes]", "there is no thing to look at \"itmes\"; did you mean \"items\"?"),
         (
             "same = true",
             "same = \"yes\"",
-            "`after.items.same`: invalid type: string \"yes\", expected a boolean",
+            "`after.items.same`: this is the text \"yes\"; true or false is expected",
         ),
-        ("[[step]]", "[step]", "`step`: invalid type: map, expected a sequence"),
-        ("page = \"list\"", "page = 7", "`step[0].page`: invalid type: integer `7`, expected a string"),
+        ("[[step]]", "[step]", "`step`: this is a table; a list is expected"),
+        ("page = \"list\"", "page = 7", "`step[0].page`: this is 7; a text is expected"),
         ("clock = 2026-03-02T09:00:00Z", "clock = 2026-03-02", "`clock`: \"2026-03-02\" is no point in time"),
     ];
     for (index, (of, with, said)) in mistakes.iter().enumerate() {
