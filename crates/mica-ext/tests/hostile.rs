@@ -1,6 +1,8 @@
 //! Extensions that mean harm, or are broken: each ends with a notice, after the second of computing that it has. The run goes
 //! on; where the extension guards calls, they are refused.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use std::sync::Arc;

@@ -182,12 +182,13 @@ impl Room {
             return Ok(None);
         }
         let (open, cards) = (self.open_questions()?, self.copilot.approvals().cards()?);
-        let is = |name: &str| name == text;
-        let begins = |name: &str| name.strip_prefix(text).is_some_and(|rest| rest.starts_with('-'));
-        // What is asked now goes before what was.
-        let ways: [(&dyn Fn(&str) -> bool, bool); 4] =
-            [(&is, false), (&begins, false), (&is, true), (&begins, true)];
-        for (fits, was_before) in ways {
+        // What is asked now goes before what was, and a whole name before a part.
+        for (was_before, is_whole) in [(false, true), (false, false), (true, true), (true, false)] {
+            let fits = |name: &str| match name.strip_prefix(text) {
+                Some(rest) if is_whole => rest.is_empty(),
+                Some(rest) => rest.starts_with('-'),
+                None => false,
+            };
             let has = |ask: &Ask, now: Option<&ApprovalCard>| {
                 let now = now.map(|card| card.id.as_str());
                 let before =
