@@ -29,9 +29,7 @@ impl Scratch {
     /// # Errors
     /// A folder that cannot be made.
     pub fn new(temporary: &Path) -> Result<Self> {
-        // The end of an id is what is random in it. The name stays short: paths of sockets may lie below.
-        let id = mica_ai::id::fresh();
-        let name = format!("{PREFIX}{}-{}", std::process::id(), id.rsplit('-').next().unwrap_or(&id));
+        let name = name(std::process::id());
         let path = temporary.join(&name);
         let cannot = || format!("{} cannot be made: is there a folder for temporary files?", path.display());
         // It is nobody's business, and no leftover either, while it has no lock.
@@ -57,6 +55,14 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         remove(&self.path);
     }
+}
+
+/// The name of a folder. Models read paths below it, and what they read is counted, so all names are of one length. They stay
+/// short: paths of sockets may lie below.
+fn name(process: u32) -> String {
+    // The end of an id is what is random in it.
+    let id = mica_ai::id::fresh();
+    format!("{PREFIX}{process:07}-{}", id.rsplit('-').next().unwrap_or(&id))
 }
 
 /// Empties a folder and takes it away. What cannot go is no reason to fail at the end: the next run finds it, since the lock
@@ -114,6 +120,16 @@ mod tests {
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn names_are_of_one_length() {
+        let lengths = [1, 9_762, 10_004, 4_194_303].map(|process| {
+            let name = name(process);
+            assert!(is_named(OsStr::new(&name)), "{name}");
+            name.len()
+        });
+        assert_eq!(lengths, [PREFIX.len() + 7 + 1 + 12; 4]);
     }
 
     #[test]
