@@ -11,18 +11,17 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+/// What stands between marks.
+fn between<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
+    text.split(mark).skip(1).step_by(2)
+}
+
 /// Words that stand as code on a page: between backticks, or in a block.
 fn code(page: &str) -> Vec<String> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let code = page.split('`').skip(1).step_by(2).map(str::to_owned);
-    let blocks = page.split("```").skip(1).step_by(2).map(str::to_owned);
-    let words = code.chain(blocks).flat_map(|text| {
-        text.split(|c: char| !is_word(c))
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    });
-    words.collect()
+    let code = between(page, "`").chain(between(page, "```"));
+    let words = code.flat_map(|text| text.split(|c: char| !is_word(c)));
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]
@@ -55,7 +54,7 @@ fn what_every_domain_shows_is_on_the_page() {
     let page = page("evals.md");
     let row = page.lines().find(|line| line.starts_with("| any `World` |")).unwrap();
     let looks = row.rsplit('|').nth(1).unwrap();
-    let looks: Vec<&str> = looks.split('`').skip(1).step_by(2).collect();
+    let looks: Vec<&str> = between(looks, "`").collect();
     assert_eq!(looks, LOOKS);
 }
 
@@ -67,9 +66,7 @@ fn column(page: &str, one: &str) -> Vec<String> {
     let first = |line: &&str| line.split('|').nth(1).unwrap_or_default().to_owned();
     let has_one = |rows: &Vec<&str>| rows.iter().any(|row| first(row).contains(&format!("`{one}`")));
     let rows = tables.into_iter().find(has_one).unwrap_or_else(|| panic!("no table has `{one}`"));
-    let code = rows
-        .iter()
-        .flat_map(|row| first(row).split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>());
+    let code = rows.iter().flat_map(|row| between(&first(row), "`").map(str::to_owned).collect::<Vec<_>>());
     let mut keys: Vec<String> =
         code.map(|key| key.split([' ', '.']).next().unwrap_or_default().to_owned()).collect();
     keys.sort();

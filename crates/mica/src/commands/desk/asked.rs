@@ -7,7 +7,7 @@ use mica_agent::{Args, Ask, Shown};
 use mica_ai::id::CallId;
 use mica_ai::message::ResultStatus;
 use mica_ai::{Content, Message};
-use mica_domain::approvals::{ApprovalCard, Choice};
+use mica_domain::approvals::{ApprovalCard, CardState, Choice};
 use pack_desk::Desk;
 use serde_json::{Value, json};
 
@@ -268,7 +268,24 @@ impl Room {
         Ok(last.and_then(|mut one| serde_json::from_value(one["shown"].take()).ok()))
     }
 
+    /// What became of a question that is not asked any more, by its name.
+    pub fn ended(&self, text: &str) -> Option<String> {
+        let cards = self.copilot.approvals().cards().unwrap_or_default();
+        let card = cards.into_iter().rev().find(|card| card.id == text)?;
+        let who = |by: Option<String>| by.unwrap_or_else(|| "somebody".to_owned());
+        Some(match card.state {
+            CardState::Pending => return None,
+            CardState::Approved { by, .. } => format!("{text} was answered: {} said yes", who(by)),
+            CardState::Rejected { by, .. } => format!("{text} was answered: {} said no", who(by)),
+            CardState::Expired => format!("the time to answer {text} is over: ask for it again"),
+            CardState::Superseded => format!("{text} was taken back: something else was said instead"),
+        })
+    }
+
     fn unknown(&self, text: &str) -> anyhow::Error {
+        if let Some(ended) = self.ended(text) {
+            return anyhow!(ended);
+        }
         let all: Vec<String> = self
             .open_questions()
             .unwrap_or_default()

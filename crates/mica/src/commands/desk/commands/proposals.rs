@@ -56,7 +56,10 @@ pub async fn named(room: &Room, text: &str) -> Result<Bundle> {
     let fits = [open, left, about, part].into_iter().find(|fits| !fits.is_empty()).unwrap_or_default();
     match fits.as_slice() {
         [one] => Ok((*one).clone()),
-        [] => bail!("there is no proposal, and no question, {text:?}; /bundles and /waiting list them"),
+        [] => match room.ended(text) {
+            Some(ended) => bail!(ended),
+            None => bail!("there is no proposal, and no question, {text:?}; /bundles and /waiting list them"),
+        },
         several => {
             let ids: Vec<&str> = several.iter().map(|bundle| bundle.id()).collect();
             bail!("{text:?} could be {}", ids.join(" or "))

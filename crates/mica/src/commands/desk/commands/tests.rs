@@ -303,20 +303,28 @@ async fn a_short_name_is_the_whole_first_part_of_one() {
     }
 }
 
-/// What is approved by name is what people were shown under it, also when another process showed it.
-#[tokio::test]
-async fn a_yes_by_name_counts_for_what_was_shown() {
-    let place = Place::new().await;
+/// Maya asks for something, is shown the question, and leaves; meanwhile Jonas has the same done. The question's name.
+async fn overtaken(place: &Place) -> String {
     let mut maya = place.room("member:maya").await;
     maya.take("Mark Initech as active.").await.unwrap();
     let shown = command_line(&mut maya, "waiting").await.unwrap();
     let Did::Said(shown) = shown else { panic!("{shown:?}") };
-    let name = shown.lines().find_map(|line| line.trim().strip_prefix("its name: ")).unwrap().to_owned();
     drop(maya);
     let mut jonas = place.room("member:jonas").await;
     jonas.take("Mark Initech as active.").await.unwrap();
     jonas.approve_all().await.unwrap();
-    drop(jonas);
+    named(&shown)
+}
+
+fn named(shown: &str) -> String {
+    shown.lines().find_map(|line| line.trim().strip_prefix("its name: ")).unwrap().to_owned()
+}
+
+/// What is approved by name is what people were shown under it, also when another process showed it.
+#[tokio::test]
+async fn a_yes_by_name_counts_for_what_was_shown() {
+    let place = Place::new().await;
+    let name = overtaken(&place).await;
     let mut maya = place.room("member:maya").await;
     let refused = command_line(&mut maya, &format!("approve {name}")).await.unwrap_err().to_string();
     assert!(refused.starts_with("not done: what it rests on has changed since it was shown."), "{refused}");
@@ -325,24 +333,19 @@ async fn a_yes_by_name_counts_for_what_was_shown() {
     let mut maya = place.room("member:maya").await;
     let again = command_line(&mut maya, &format!("approve {name}")).await.unwrap_err().to_string();
     assert_eq!(again, refused);
-    let anew = refused.lines().find_map(|line| line.trim().strip_prefix("its name: ")).unwrap();
+    let anew = named(&refused);
     assert_ne!(anew, name);
     let done = command_line(&mut maya, &format!("approve {anew}")).await.unwrap();
     assert!(matches!(done, Did::Ran(_)), "{done:?}");
+    // Whoever answers what was answered reads what became of it.
+    let over = command_line(&mut maya, &format!("approve {anew}")).await.unwrap_err().to_string();
+    assert_eq!(over, format!("{anew} was answered: member:maya said yes"));
 }
 
 #[tokio::test]
 async fn a_no_by_name_counts_for_what_it_is_now() {
     let place = Place::new().await;
-    let mut maya = place.room("member:maya").await;
-    maya.take("Mark Initech as active.").await.unwrap();
-    let Did::Said(shown) = command_line(&mut maya, "waiting").await.unwrap() else { panic!() };
-    let name = shown.lines().find_map(|line| line.trim().strip_prefix("its name: ")).unwrap().to_owned();
-    drop(maya);
-    let mut jonas = place.room("member:jonas").await;
-    jonas.take("Mark Initech as active.").await.unwrap();
-    jonas.approve_all().await.unwrap();
-    drop(jonas);
+    let name = overtaken(&place).await;
     let mut maya = place.room("member:maya").await;
     let done = command_line(&mut maya, &format!("reject {name}")).await.unwrap();
     assert!(matches!(done, Did::Ran(_)), "{done:?}");
