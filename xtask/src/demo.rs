@@ -11,7 +11,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if let Some((first, rest)) = arguments.split_first()
         && first == "wires"
     {
-        return example("mica-testkit", rest);
+        return example("mica-testkit", "wires", rest);
     }
     eprintln!("Building mica and its demo. The first build takes some minutes.");
     // Both at once, so that they share what they are built from; the demo finds the program beside itself.
@@ -25,13 +25,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "--example",
         "demo",
     ]))?;
-    example("mica", arguments)
+    example("mica", "demo", arguments)
 }
 
-fn example(package: &str, arguments: &[String]) -> Result<()> {
+fn example(package: &str, name: &str, arguments: &[String]) -> Result<()> {
     process::run(
         process::cargo()
-            .args(["run", "--quiet", "--package", package, "--example", "demo", "--"])
+            .args(["run", "--quiet", "--package", package, "--example", name, "--"])
             .args(arguments),
     )
 }
