@@ -240,6 +240,8 @@ impl Keeper {
         }
         let keeper = self.clone();
         let written = tokio::task::spawn_blocking(move || keeper.inner().append(body, durability));
+        // Where there is one processor for both, the disk is told first: it works while this goes on.
+        std::thread::yield_now();
         match written.await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(error.to_string()),

@@ -41,6 +41,8 @@ mod mounts;
 mod namespaces;
 #[cfg(unix)]
 pub(crate) mod raw;
+#[cfg(unix)]
+mod start;
 #[cfg(target_os = "linux")]
 mod syscalls;
 #[cfg(target_os = "linux")]

@@ -273,6 +273,50 @@ async fn a_keeper_that_is_gone_is_not_waited_for() {
     assert_eq!(own_number(&sandbox, &world, &reading).await, 2);
 }
 
+/// The memory that a keeper has for itself, in kilobytes, and how it is: asleep, or busy.
+fn keeper(stub: u32) -> Option<(u64, String)> {
+    let children = std::fs::read_to_string(format!("/proc/{stub}/task/{stub}/children")).ok()?;
+    let keeper = children.split_whitespace().next()?;
+    let status = std::fs::read_to_string(format!("/proc/{keeper}/status")).ok()?;
+    let field =
+        |name: &str| status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next();
+    Some((field("VmData:")?.parse().ok()?, field("State:")?.to_owned()))
+}
+
+/// A command's process shares the keeper's memory until it is the command. Nothing of it stays there, and a keeper that waits does
+/// not count as work of the machine.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_sleeps_and_does_not_grow() {
+    let Some(stage) = Stage::new(Tier::Namespaces).await else { return };
+    let world = World::new(&stage, "");
+    let sandbox = stage.sandbox.clone().keeping_ready();
+    let mut reading = world.boundary().read_only();
+    reading.environment.insert("LONG".to_owned(), "x".repeat(50_000));
+    let patience = Instant::now() + Duration::from_secs(100);
+    // Tests beside this one change folders around the secrets, and then one is built anew.
+    'anew: loop {
+        assert!(Instant::now() < patience, "none serves long enough");
+        own_number(&sandbox, &world, &reading).await;
+        served_again(&sandbox, &world, &reading).await;
+        let Some((before, _)) = stage::stubs().first().and_then(|stub| keeper(*stub)) else { continue };
+        for _ in 0..60 {
+            if own_number(&sandbox, &world, &reading).await == 2 {
+                continue 'anew;
+            }
+        }
+        let waiting = stage::stubs();
+        assert_eq!(waiting.len(), 1);
+        let stub = *waiting.first().unwrap();
+        while keeper(stub).is_some_and(|(_, state)| state != "S") {
+            assert!(Instant::now() < patience, "it does not sleep: {:?}", keeper(stub));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let Some((after, _)) = keeper(stub) else { continue };
+        assert!(after <= before + 1000, "{before} kB, and 60 commands later {after} kB");
+        break;
+    }
+}
+
 #[test]
 fn the_same_as_an_ordinary_user() {
     stage::as_ordinary_user(&[
@@ -281,5 +325,6 @@ fn the_same_as_an_ordinary_user() {
         "others_are_built_anew",
         "what_was_mended_serves_nobody_else",
         "a_keeper_that_is_gone_is_not_waited_for",
+        "a_keeper_sleeps_and_does_not_grow",
     ]);
 }

@@ -71,6 +71,70 @@ async fn programs_that_cannot_be_run() {
     }
 }
 
+/// A name is looked for as a shell looks for it, and a program finds signals as it expects them: in a boundary that is built
+/// for it, and in one where a process waited for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn programs_are_found_and_begin_as_ever() {
+    use std::os::unix::fs::PermissionsExt;
+    for stage in stages().await {
+        let world = World::new(&stage, "");
+        let tools = world.project().join("tools");
+        let files = [
+            ("closed/tool", 0o644, "echo closed"),
+            ("open/tool", 0o755, "echo no first line: $1"),
+            ("open/other", 0o755, "#!/no/such/program"),
+            ("closed/locked", 0o644, "echo locked"),
+        ];
+        for (name, mode, text) in files {
+            let file = tools.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let mut writing = world.boundary();
+        let folders = format!("{0}/none:{0}/closed/tool:{0}/closed::{0}/open:/bin", tools.display());
+        writing.environment.insert("PATH".to_owned(), folders);
+        std::fs::write(world.project().join("here"), "echo here").unwrap();
+        std::fs::set_permissions(world.project().join("here"), std::fs::Permissions::from_mode(0o755))
+            .unwrap();
+        let mut nowhere = writing.clone();
+        nowhere.environment.remove("PATH");
+        let again = stage.sandbox.clone().keeping_ready();
+        for (sandbox, boundary, elsewhere) in [
+            (&stage.sandbox, writing.clone(), nowhere.clone()),
+            (&again, writing.clone().read_only(), nowhere.clone().read_only()),
+            (&again, writing.read_only(), nowhere.read_only()),
+        ] {
+            let run = async |program: &str, arguments: &[&str], boundary: &Boundary| {
+                let command = Command::new(program, world.project()).arguments(arguments.iter().copied());
+                let finished = sandbox.run_to_end(command, boundary, 4096, CancellationToken::new()).await;
+                finished.map(|finished| finished.output.text())
+            };
+            assert_eq!(run("tool", &["a b"], &boundary).await.unwrap(), "no first line: a b\n");
+            assert_eq!(run("here", &[], &boundary).await.unwrap(), "here\n");
+            assert_eq!(run("sh", &["-c", "echo found"], &elsewhere).await.unwrap(), "found\n");
+            let own = "/proc/self/status";
+            let signals =
+                run("sh", &["-c", &format!("grep -E '^Sig(Blk|Ign)' {own}")], &boundary).await.unwrap();
+            let mut sets = signals.lines().filter_map(|line| line.split_whitespace().nth(1));
+            let mut set = || u64::from_str_radix(sets.next().unwrap(), 16).unwrap();
+            assert_eq!(set(), 0, "none is held back: {signals}");
+            // What others than this program ignore is theirs to say.
+            assert_eq!(
+                set() & (1 << (libc::SIGPIPE - 1)),
+                0,
+                "writing where nobody reads ends it: {signals}"
+            );
+            for (name, expected) in
+                [("missing", "NotFound"), ("locked", "NotRunnable"), ("other", "NotFound")]
+            {
+                let error = format!("{:?}", run(name, &[], &boundary).await.unwrap_err());
+                assert!(error.starts_with(expected), "{name}: {error}");
+            }
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_speaks_a_protocol() {
     for stage in stages().await {
@@ -255,6 +319,7 @@ async fn read_only_is_read_only() {
 fn the_same_as_an_ordinary_user() {
     stage::as_ordinary_user(&[
         "output_codes_and_signals",
+        "programs_are_found_and_begin_as_ever",
         "time_is_up_for_those_who_do_not_listen",
         "cancelled_and_dropped_commands_end",
         "limits_hold",

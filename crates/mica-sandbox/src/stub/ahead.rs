@@ -1,93 +1,100 @@
 //! A process that is confined before there is a command, and becomes the command when one comes.
 //!
 //! Confining takes longer than starting most commands, and between commands there is time. The process is alone in its
-//! namespace until then: it is made when nothing of the command before is left, and whoever comes next is what it became.
-//! When anything about it fails, the ordinary way is taken, which says what is wrong.
+//! namespace until then: it is made when nothing of the command before is left, and whoever comes next is what it became. It
+//! takes the errand from the program itself, while its keeper is stopped. So it is only for boundaries in which nothing has to be
+//! done for each command by somebody with more rights; where something turns out to be, it takes nothing, and the ordinary
+//! way is taken. That says what is wrong, too, when confining fails.
 
-use std::io::{self, IoSlice, PipeReader, Read, Write};
-use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::Stop;
-use super::channel::{Channel, Streams};
-use super::command::{self, Confinement};
-use super::raw::{self, Side};
-use crate::plan::{ERRAND, Plan, Report};
+use super::channel::Channel;
+use super::command::{self, Confinement, Program};
+use super::mounts;
+use super::raw::{self, Stack};
+use super::{Stop, start};
+use crate::plan::Plan;
 
-/// What it says when it is confined.
-const CONFINED: u8 = b'c';
+/// Without waiting.
+const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// A process that waits for its command.
-pub(crate) struct Ahead {
-    child: i32,
-    socket: UnixStream,
-    failures: PipeReader,
+/// What the process has come to. It writes that down in the memory it shares with its keeper.
+enum Stage {
+    /// No errand was taken.
+    Waiting,
+    /// It has an errand, or is the command.
+    Called,
+    Failed(Stop),
 }
 
-impl Ahead {
-    /// Begins one; nothing when that fails.
-    pub(crate) fn begin(plan: &Plan, confinement: &Confinement) -> Option<Self> {
-        let (socket, theirs) = UnixStream::pair().ok()?;
-        let (failures, mut tell) = io::pipe().ok()?;
-        match raw::fork().ok()? {
-            Side::Child => {
-                drop((socket, failures));
-                let Stop { stage, reason, errno } = wait(plan, confinement, theirs);
-                let told = serde_json::to_vec(&Report::Failed { stage, reason, errno }).unwrap_or_default();
-                let _ = tell.write_all(&told);
-                raw::exit(127);
-            }
-            Side::Parent(child) => Some(Self { child, socket, failures }),
-        }
-    }
+/// Whether a process can wait for the commands of a plan: nothing in it can be written, so there is nothing to except.
+pub(crate) fn can_wait(plan: &Plan) -> bool {
+    plan.writable.is_empty()
+}
 
-    /// Makes it the command. Answers with its process and where it tells a failure, or nothing when it is not there any
-    /// more or could not be confined: then nothing has been run.
-    pub(crate) fn become_it(mut self, errand: &[u8], streams: &Streams) -> Option<(i32, PipeReader)> {
-        let mut word = [0u8; 1];
-        let is_confined = self.socket.read_exact(&mut word).is_ok() && word == [CONFINED];
-        if is_confined && self.hand_over(errand, streams).is_ok() {
-            return Some((self.child, self.failures));
-        }
-        let _ = raw::kill(self.child, libc::SIGKILL);
-        while raw::wait_any(true).is_ok_and(|gone| gone.is_some_and(|gone| gone.pid != self.child)) {}
-        None
+/// Waits for a command with a process that becomes it, and answers with that. None when it has to be started the ordinary way:
+/// one was there already, or the process took none. Then nothing has been run.
+pub(crate) fn wait(
+    plan: &Plan,
+    channel: &mut Channel,
+    confinement: &Confinement,
+    covered: &[&PathBuf],
+    stack: &mut Stack,
+) -> Result<Option<i32>, Stop> {
+    if has_come(channel, Some(&NOW)) {
+        return Ok(None);
     }
-
-    /// Hands on what was said, unread, in one piece when there is room.
-    fn hand_over(&mut self, errand: &[u8], streams: &Streams) -> io::Result<()> {
-        let length = u32::try_from(errand.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-        let mut control = SendAncillaryBuffer::new(&mut space);
-        let descriptors = streams.each_ref().map(AsFd::as_fd);
-        control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        let text = [&length.to_le_bytes(), errand].concat();
-        let parts = [IoSlice::new(ERRAND), IoSlice::new(&text)];
-        let sent = sendmsg(&self.socket, &parts, &mut control, SendFlags::NOSIGNAL)?;
-        self.socket.write_all(text.get(sent.saturating_sub(ERRAND.len())..).unwrap_or_default())
+    let mut stage = Stage::Waiting;
+    // What it needs until the end is kept here: nothing of a process that is another program is given back.
+    let mut program = None;
+    let child = raw::share(stack, &mut || {
+        // Where only somebody with more rights can go, the ordinary way is taken.
+        if command::confine(plan, confinement).and_then(|()| command::enter(plan)).is_err() {
+            return;
+        }
+        if !has_come(channel, None) || !mounts::are_covered(covered) {
+            return;
+        }
+        stage = Stage::Called;
+        stage = follow(plan, channel, &mut program).map_or_else(Stage::Failed, |Over| Stage::Waiting);
+    });
+    let child = child.map_err(Stop::at("start"))?;
+    match stage {
+        Stage::Called => Ok(Some(child)),
+        Stage::Waiting => {
+            start::forget(child);
+            Ok(None)
+        }
+        Stage::Failed(stop) => {
+            start::forget(child);
+            Err(stop)
+        }
     }
 }
 
-/// The life of the process. Coming back means that it did not become the command.
-fn wait(plan: &Plan, confinement: &Confinement, mut socket: UnixStream) -> Stop {
-    // Where only somebody with more rights can go, the ordinary way is taken.
-    if let Err(stop) = command::confine(plan, confinement).and_then(|()| command::enter(plan)) {
-        return stop;
-    }
-    if let Err(error) = socket.write_all(&[CONFINED]) {
-        return Stop::at("ahead")(error);
-    }
-    match Channel::on(socket).errand() {
-        // The folder again: what must not change in it, or the folder itself, may have been covered just now.
-        Ok(Some((errand, streams))) => match command::enter(plan) {
-            Ok(()) => command::begin(&errand, streams),
-            Err(stop) => stop,
-        },
-        // Its keeper needs it no more.
-        Ok(None) => raw::exit(0),
-        Err(error) => Stop::at("errand")(error),
+/// No errand will come.
+struct Over;
+
+/// Takes the errand and becomes it.
+fn follow(plan: &Plan, channel: &mut Channel, program: &mut Option<Program>) -> Result<Over, Stop> {
+    let Some((errand, streams)) = channel.errand().map_err(Stop::at("errand"))? else { return Ok(Over) };
+    // The folder again: it may have been covered since.
+    command::enter(plan)?;
+    let program = program.insert(Program::of(&errand)?);
+    command::take(&streams)?;
+    drop((errand, streams));
+    Err(command::begin(program))
+}
+
+/// Whether there is something to read, or the end.
+fn has_come(channel: &Channel, within: Option<&Timespec>) -> bool {
+    loop {
+        match poll(&mut [PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN)], within) {
+            Err(rustix::io::Errno::INTR) => {}
+            come => return come != Ok(0),
+        }
     }
 }

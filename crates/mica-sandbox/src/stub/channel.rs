@@ -30,26 +30,13 @@ impl Channel {
         Ok(Self(UnixStream::from(socket)))
     }
 
-    /// On another socket than the program's.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn on(socket: UnixStream) -> Self {
-        Self(socket)
-    }
-
     /// Waits for the plan.
     pub(crate) fn plan(&mut self) -> io::Result<Plan> {
         Ok(serde_json::from_slice(&self.text()?)?)
     }
 
     /// Waits for what is to be run, and its streams. None when nothing comes any more.
-    #[cfg(target_os = "linux")]
     pub(crate) fn errand(&mut self) -> io::Result<Option<(Errand, Streams)>> {
-        let Some((text, streams)) = self.unread_errand()? else { return Ok(None) };
-        Ok(Some((serde_json::from_slice(&text)?, streams)))
-    }
-
-    /// The same for somebody who hands it on, and need not know what it says.
-    pub(crate) fn unread_errand(&mut self) -> io::Result<Option<(Vec<u8>, Streams)>> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut byte = [0u8; 1];
@@ -68,7 +55,7 @@ impl Channel {
             return Err(bad("descriptors were lost on the way"));
         }
         let streams = Streams::try_from(streams).map_err(|_| bad("three descriptors go with an errand"))?;
-        Ok(Some((self.text()?, streams)))
+        Ok(Some((serde_json::from_slice(&self.text()?)?, streams)))
     }
 
     fn text(&mut self) -> io::Result<Vec<u8>> {

@@ -1,15 +1,19 @@
 //! The last steps of the command's own process: streams, limits, rights, filters, and then it is the command.
 
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::ffi::{CStr, CString};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::Stop;
 use super::channel::Streams;
+use super::raw::{self, Strings};
 use crate::boundary::Limits;
 use crate::plan::{Errand, Plan};
 use crate::tier::Tier;
+
+/// Where programs are when nothing says where.
+const PATH: &str = "/bin:/usr/bin";
+const SHELL: &CStr = c"/bin/sh";
 
 /// What confines the command's process, made before there is one: making it takes a while, and using it does not.
 pub(crate) struct Confinement {
@@ -43,10 +47,68 @@ impl Confinement {
     }
 }
 
+/// The program that an errand names, as the kernel takes it.
+pub(crate) struct Program {
+    /// What it may be; the first one that is there is it. None: nothing is run.
+    files: Vec<CString>,
+    arguments: Strings,
+    environment: Strings,
+}
+
+impl Program {
+    pub(crate) fn of(errand: &Errand) -> Result<Self, Stop> {
+        let string = |text: String| CString::new(text).map_err(Stop::at("exec"));
+        let files = match (errand.program.as_str(), errand.environment.get("PATH")) {
+            ("", _) => Vec::new(),
+            (path, _) if path.contains('/') => vec![string(path.to_owned())?],
+            (name, folders) => {
+                let folders = folders.map_or(PATH, String::as_str).split(':');
+                // Nothing between two colons is the folder of the command.
+                let all = folders.map(|folder| if folder.is_empty() { "." } else { folder });
+                all.map(|folder| string(format!("{folder}/{name}"))).collect::<Result<_, Stop>>()?
+            }
+        };
+        let words = std::iter::once(&errand.program).chain(&errand.arguments);
+        let arguments: Vec<CString> = words.map(|word| string(word.clone())).collect::<Result<_, Stop>>()?;
+        let variables = errand.environment.iter().map(|(name, value)| string(format!("{name}={value}")));
+        let environment = variables.collect::<Result<_, Stop>>()?;
+        Ok(Self { files, arguments: Strings::new(arguments), environment: Strings::new(environment) })
+    }
+
+    /// Becomes it. Coming back means that it did not.
+    fn execute(&self) -> Stop {
+        if let Err(error) = raw::usual_signals() {
+            return Stop::at("signals")(error);
+        }
+        let mut told = std::io::Error::from_raw_os_error(libc::ENOENT);
+        for file in &self.files {
+            let error = raw::execute(file, &self.arguments, &self.environment);
+            match error.raw_os_error() {
+                // There may be another one later on the way. That one could not be run is said when there is none.
+                Some(libc::ENOENT | libc::ENOTDIR | libc::ESTALE | libc::ENODEV | libc::ETIMEDOUT) => {}
+                Some(libc::EACCES) => told = error,
+                // A script that does not say for what: for the shell.
+                Some(libc::ENOEXEC) => {
+                    let own = self.arguments.strings().iter().skip(1).cloned();
+                    let words = [SHELL.to_owned(), file.clone()].into_iter().chain(own).collect();
+                    return Stop::at("exec")(raw::execute(SHELL, &Strings::new(words), &self.environment));
+                }
+                _ => return Stop::at("exec")(error),
+            }
+        }
+        Stop::at("exec")(told)
+    }
+}
+
 /// Becomes the command. Coming back means that it did not.
-pub(crate) fn become_it(plan: &Plan, confinement: &Confinement, errand: &Errand, streams: Streams) -> Stop {
-    match enter(plan).and_then(|()| confine(plan, confinement)) {
-        Ok(()) => begin(errand, streams),
+pub(crate) fn become_it(
+    plan: &Plan,
+    confinement: &Confinement,
+    program: &Program,
+    streams: &Streams,
+) -> Stop {
+    match enter(plan).and_then(|()| confine(plan, confinement)).and_then(|()| take(streams)) {
+        Ok(()) => begin(program),
         Err(stop) => stop,
     }
 }
@@ -66,7 +128,7 @@ pub(crate) fn confine(plan: &Plan, confinement: &Confinement) -> Result<(), Stop
     if plan.tier == Tier::Namespaces {
         // Shared memory, queues and semaphores outlive those who made them. Each command has its own, so none finds
         // those of another.
-        super::raw::unshare(libc::CLONE_NEWIPC).map_err(Stop::at("messages"))?;
+        raw::unshare(libc::CLONE_NEWIPC).map_err(Stop::at("messages"))?;
     }
     #[cfg(target_os = "linux")]
     if let Some((files, calls)) = &confinement.kernel {
@@ -82,27 +144,20 @@ pub(crate) fn confine(plan: &Plan, confinement: &Confinement) -> Result<(), Stop
     Ok(())
 }
 
-/// Becomes the command in a process that is confined. Coming back means that it did not.
-pub(crate) fn begin(errand: &Errand, streams: Streams) -> Stop {
-    match take(streams) {
+/// Becomes the command in a process that is confined and has its streams. Coming back means that it did not.
+pub(crate) fn begin(program: &Program) -> Stop {
+    if program.files.is_empty() {
         // A trial: the boundary stands, and there is nothing to run in it.
-        Ok(()) if errand.program.is_empty() => super::raw::exit(0),
-        Ok(()) => exec(errand),
-        Err(stop) => stop,
+        raw::exit(0);
     }
+    program.execute()
 }
 
-fn take([input, output, errors]: Streams) -> Result<(), Stop> {
-    rustix::stdio::dup2_stdin(&input).map_err(Stop::at("streams"))?;
-    rustix::stdio::dup2_stdout(&output).map_err(Stop::at("streams"))?;
-    rustix::stdio::dup2_stderr(&errors).map_err(Stop::at("streams"))
-}
-
-#[allow(clippy::disallowed_methods, reason = "this is the crate that starts processes")]
-fn exec(errand: &Errand) -> Stop {
-    let mut command = Command::new(&errand.program);
-    command.args(&errand.arguments).env_clear().envs(&errand.environment);
-    Stop::at("exec")(command.exec())
+/// Puts the command's streams where it looks for them.
+pub(crate) fn take([input, output, errors]: &Streams) -> Result<(), Stop> {
+    rustix::stdio::dup2_stdin(input).map_err(Stop::at("streams"))?;
+    rustix::stdio::dup2_stdout(output).map_err(Stop::at("streams"))?;
+    rustix::stdio::dup2_stderr(errors).map_err(Stop::at("streams"))
 }
 
 fn limit(limits: &Limits, tier: Tier) -> Result<(), Stop> {

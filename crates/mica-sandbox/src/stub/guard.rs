@@ -46,7 +46,11 @@ impl<'a> Guard<'a> {
                 names.extend(part.file_name().map(OsStr::to_owned));
             }
         }
-        let news = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
+        let news = if folders.is_empty() {
+            None
+        } else {
+            inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()
+        };
         let guard = Self { plan, frozen, folders, names, news };
         guard.listen();
         guard

@@ -5,6 +5,8 @@
 
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,11 +14,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
 use super::Stop;
+use super::channel::Channel;
+use super::command::Confinement;
 #[cfg(target_os = "linux")]
-use super::ahead::Ahead;
-use super::channel::{Channel, Streams};
-use super::command::{self, Confinement};
-use super::raw::{self, Gone, Side};
+use super::guard::Guard;
+use super::raw::{self, Gone};
+use super::start::start;
 #[cfg(target_os = "linux")]
 use super::traces::Traces;
 use crate::plan::{Errand, Order, Plan, Reachable, Report, Usage, proxy_variables};
@@ -89,31 +92,24 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
         Reach::Namespace if plan.again => Traces::of(plan).ok(),
         _ => None,
     };
-    #[cfg(target_os = "linux")]
-    let covered = if reach == Reach::Namespace { super::mounts::covered(plan) } else { Vec::new() };
-    channel.report(&Report::Ready { around: confinement.around() });
-    #[cfg(target_os = "linux")]
-    let mut ahead = ahead(plan, channel, &confinement, reach);
-    while let Some((errand, streams)) = channel.unread_errand().map_err(Stop::at("errand"))? {
-        let errand = with_proxy(errand, proxy)?;
+    let mut keeper = Keeper {
+        plan,
+        confinement: &confinement,
+        reach,
+        proxy,
         #[cfg(target_os = "linux")]
-        super::mounts::cover_again(&covered)?;
-        let mounts = serve(
-            plan,
-            channel,
-            &confinement,
-            reach,
-            &errand,
-            streams,
-            #[cfg(target_os = "linux")]
-            ahead.take(),
-        )?;
+        covered: if reach == Reach::Namespace { super::mounts::covered(plan) } else { Vec::new() },
+        #[cfg(target_os = "linux")]
+        stack: raw::Stack::new().map_err(Stop::at("stack"))?,
+    };
+    channel.report(&Report::Ready { around: confinement.around() });
+    while let Some(begun) = keeper.next(channel)? {
+        let mounts = keeper.serve(channel, &begun)?;
         #[cfg(target_os = "linux")]
         if mounts == Mounts::Untouched
             && before.as_ref().is_some_and(|before| Traces::of(plan).is_ok_and(|now| now == *before))
         {
             channel.report(&Report::Again);
-            ahead = self::ahead(plan, channel, &confinement, reach);
             continue;
         }
         #[cfg(not(target_os = "linux"))]
@@ -123,25 +119,27 @@ pub(crate) fn keep(plan: &Plan, channel: &mut Channel, proxy: Option<u16>, reach
     Ok(())
 }
 
-/// An errand with what sends programs to the proxy, where there is one.
-fn with_proxy(errand: Vec<u8>, proxy: Option<u16>) -> Result<Vec<u8>, Stop> {
-    let Some(port) = proxy else { return Ok(errand) };
-    let mut read = read(&errand)?;
-    read.environment.extend(proxy_variables(port));
-    serde_json::to_vec(&read).map_err(Stop::at("errand"))
+/// What stays the same from command to command.
+struct Keeper<'a> {
+    plan: &'a Plan,
+    confinement: &'a Confinement,
+    reach: Reach,
+    /// The port that programs are sent to.
+    proxy: Option<u16>,
+    /// What is hidden and was there.
+    #[cfg(target_os = "linux")]
+    covered: Vec<&'a PathBuf>,
+    #[cfg(target_os = "linux")]
+    stack: raw::Stack,
 }
 
-fn read(errand: &[u8]) -> Result<Errand, Stop> {
-    serde_json::from_slice(errand).map_err(Stop::at("errand"))
-}
-
-/// A process for the next command, when there is time to make one. Where there is no namespace, a process that waits would
-/// be one more that has to be found and ended.
-#[cfg(target_os = "linux")]
-fn ahead(plan: &Plan, channel: &Channel, confinement: &Confinement, reach: Reach) -> Option<Ahead> {
-    const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let waiting = poll(&mut [PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN)], Some(&NOW));
-    (reach == Reach::Namespace && waiting == Ok(0)).then(|| Ahead::begin(plan, confinement)).flatten()
+/// A command that runs.
+struct Begun<'a> {
+    child: i32,
+    #[cfg(target_os = "linux")]
+    guard: Option<Guard<'a>>,
+    #[cfg(not(target_os = "linux"))]
+    plan: std::marker::PhantomData<&'a Plan>,
 }
 
 /// Whether the mounts are those that were built.
@@ -152,93 +150,65 @@ enum Mounts {
     Renewed,
 }
 
-/// Runs one command to its end, and reports that.
-fn serve(
-    plan: &Plan,
-    channel: &mut Channel,
-    confinement: &Confinement,
-    reach: Reach,
-    errand: &[u8],
-    streams: Streams,
-    #[cfg(target_os = "linux")] ahead: Option<Ahead>,
-) -> Result<Mounts, Stop> {
-    #[cfg(target_os = "linux")]
-    if reach == Reach::Namespace {
-        super::mounts::except(plan)?;
-    }
-    // Before the command runs: nothing that is replaced from then on is missed.
-    #[cfg(target_os = "linux")]
-    let guard = (reach == Reach::Namespace).then(|| super::guard::Guard::of(plan));
-    #[cfg(target_os = "linux")]
-    let became = ahead.and_then(|ahead| ahead.become_it(errand, &streams));
-    #[cfg(not(target_os = "linux"))]
-    let became = None;
-    let (child, failures) = match became {
-        Some(became) => {
-            drop(streams);
-            became
-        }
-        None => start(plan, confinement, &read(errand)?, streams)?,
-    };
-    let told = until_end(&failures)?;
-    let mut used = Usage::default();
-    if !told.is_empty() {
-        let _ = raw::wait_any(true);
-        return Err(match serde_json::from_slice(&told) {
-            Ok(Report::Failed { stage, reason, errno }) => Stop { stage, reason, errno },
-            _ => Stop::new("start", "the command's process ended while it was set up"),
-        });
-    }
-    drop(failures);
-    channel.report(&Report::Started);
-    let (status, mounts) = watch(
-        child,
-        channel,
-        reach,
-        &mut used,
+impl<'a> Keeper<'a> {
+    /// Waits for the next command and starts it. None when none comes any more.
+    fn next(&mut self, channel: &mut Channel) -> Result<Option<Begun<'a>>, Stop> {
         #[cfg(target_os = "linux")]
-        guard.as_ref(),
-    )?;
-    match reach {
-        Reach::Family => end_family(&mut used),
+        if self.reach == Reach::Namespace && self.proxy.is_none() && super::ahead::can_wait(self.plan) {
+            // Before the command runs: nothing that is replaced from then on is missed.
+            let guard = Some(Guard::of(self.plan));
+            let (covered, stack) = (&self.covered, &mut self.stack);
+            if let Some(child) = super::ahead::wait(self.plan, channel, self.confinement, covered, stack)? {
+                return Ok(Some(Begun { child, guard }));
+            }
+        }
+        let Some((errand, streams)) = channel.errand().map_err(Stop::at("errand"))? else { return Ok(None) };
+        let errand = self.with_proxy(errand);
         #[cfg(target_os = "linux")]
-        Reach::Namespace => end_namespace(&mut used),
-    }
-    channel.report(&Report::Ended { code: status.code(), signal: status.signal(), usage: used });
-    Ok(mounts)
-}
-
-/// Starts the command's process. Answers with it and where it tells a failure.
-fn start(
-    plan: &Plan,
-    confinement: &Confinement,
-    errand: &Errand,
-    streams: Streams,
-) -> Result<(i32, std::io::PipeReader), Stop> {
-    let (failures, tell) = std::io::pipe().map_err(Stop::at("pipe"))?;
-    match raw::fork().map_err(Stop::at("fork"))? {
-        Side::Child => {
-            drop(failures);
-            let Stop { stage, reason, errno } = command::become_it(plan, confinement, errand, streams);
-            let told = serde_json::to_vec(&Report::Failed { stage, reason, errno }).unwrap_or_default();
-            let _ = rustix::io::write(&tell, &told);
-            raw::exit(127);
+        {
+            let mut guard = None;
+            if self.reach == Reach::Namespace {
+                super::mounts::cover_again(&self.covered)?;
+                super::mounts::except(self.plan)?;
+                guard = Some(Guard::of(self.plan));
+            }
+            let child = start(self.plan, self.confinement, &errand, &streams, &mut self.stack)?;
+            Ok(Some(Begun { child, guard }))
         }
-        Side::Parent(child) => Ok((child, failures)),
-    }
-}
-
-/// Reads what the child says before it becomes the command. The pipe closes by itself when it does.
-fn until_end(pipe: &std::io::PipeReader) -> Result<Vec<u8>, Stop> {
-    let mut told = Vec::new();
-    let mut buffer = [0u8; 4096];
-    loop {
-        match rustix::io::read(pipe, &mut buffer) {
-            Ok(0) => return Ok(told),
-            Ok(read) => told.extend(buffer.iter().take(read)),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(Stop::at("start")(error)),
+        #[cfg(not(target_os = "linux"))]
+        {
+            let child = start(self.plan, self.confinement, &errand, &streams)?;
+            Ok(Some(Begun { child, plan: std::marker::PhantomData }))
         }
+    }
+
+    /// An errand with what sends programs to the proxy, where there is one.
+    fn with_proxy(&self, mut errand: Errand) -> Errand {
+        errand.environment.extend(self.proxy.into_iter().flat_map(proxy_variables));
+        errand
+    }
+
+    /// Runs a command to its end, and reports that.
+    fn serve(&self, channel: &mut Channel, begun: &Begun<'_>) -> Result<Mounts, Stop> {
+        channel.report(&Report::Started);
+        let mut used = Usage::default();
+        let (status, mounts) = watch(
+            begun.child,
+            channel,
+            self.reach,
+            &mut used,
+            #[cfg(target_os = "linux")]
+            begun.guard.as_ref(),
+        )?;
+        match self.reach {
+            Reach::Family => end_family(&mut used),
+            #[cfg(target_os = "linux")]
+            Reach::Namespace => end_namespace(&mut used),
+        }
+        channel.report(&Report::Ended { code: status.code(), signal: status.signal(), usage: used });
+        // Whoever waits for that goes first where there is no processor for both.
+        std::thread::yield_now();
+        Ok(mounts)
     }
 }
 
@@ -248,7 +218,7 @@ fn watch(
     channel: &mut Channel,
     reach: Reach,
     used: &mut Usage,
-    #[cfg(target_os = "linux")] guard: Option<&super::guard::Guard<'_>>,
+    #[cfg(target_os = "linux")] guard: Option<&Guard<'_>>,
 ) -> Result<(ExitStatus, Mounts), Stop> {
     #[allow(unused_mut, reason = "there are mounts on Linux only")]
     let mut mounts = Mounts::Untouched;
@@ -265,7 +235,7 @@ fn watch(
             #[cfg(target_os = "linux")]
             {
                 watched.push(PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN));
-                let news = guard.and_then(super::guard::Guard::news);
+                let news = guard.and_then(Guard::news);
                 watched.extend(news.map(|news| PollFd::from_borrowed_fd(news, PollFlags::IN)));
             }
             match poll(&mut watched, Some(&REAP)) {

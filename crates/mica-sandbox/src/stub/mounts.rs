@@ -180,11 +180,19 @@ pub(crate) fn covered(plan: &Plan) -> Vec<&PathBuf> {
 
 /// Covers those of them again that are not any more: they were replaced while the boundary stood and nobody kept it.
 pub(crate) fn cover_again(covered: &[&PathBuf]) -> Result<(), Stop> {
-    let is_open = |path: &&&PathBuf| {
-        statx(CWD, path.as_path(), AtFlags::empty(), StatxFlags::empty())
-            .is_ok_and(|found| !found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
-    };
+    let is_open = |path: &&&PathBuf| is_covered(path) == Some(false);
     covered.iter().filter(is_open).try_for_each(|path| cover(std::slice::from_ref(path)))
+}
+
+/// Whether all of them still are, for certain.
+pub(crate) fn are_covered(covered: &[&PathBuf]) -> bool {
+    covered.iter().all(|path| is_covered(path) == Some(true))
+}
+
+/// Nothing when it cannot be seen.
+fn is_covered(path: &Path) -> Option<bool> {
+    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::empty()).ok()?;
+    Some(found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 fn empty(path: &Path, options: &str, more: MountFlags) -> Result<(), Stop> {

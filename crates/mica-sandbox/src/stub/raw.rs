@@ -4,6 +4,7 @@
 
 #![allow(unsafe_code, reason = "each call says why it is sound")]
 
+use std::ffi::{CStr, CString};
 use std::io;
 
 /// Which side of a fork.
@@ -20,6 +21,139 @@ pub(crate) fn fork() -> io::Result<Side> {
         0 => Ok(Side::Child),
         pid => Ok(Side::Parent(pid)),
     }
+}
+
+/// Memory for the stack of a process that shares this one's, with a page below it that nobody can touch.
+#[cfg(target_os = "linux")]
+pub(crate) struct Stack {
+    lowest: *mut libc::c_void,
+}
+
+#[cfg(target_os = "linux")]
+impl Stack {
+    /// Room for what is done until a process is the command, many times over. What is not touched costs nothing.
+    const ROOM: usize = 512 << 10;
+    /// As large as a page is anywhere.
+    const GUARD: usize = 64 << 10;
+
+    pub(crate) fn new() -> io::Result<Self> {
+        let (all, how) = (Self::GUARD + Self::ROOM, libc::PROT_READ | libc::PROT_WRITE);
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_NORESERVE;
+        // SAFETY: a new place in memory, wherever there is one.
+        let lowest = unsafe { libc::mmap(std::ptr::null_mut(), all, how, kind, -1, 0) };
+        if lowest == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let stack = Self { lowest };
+        // SAFETY: the beginning of what was just made, which nothing is in yet.
+        check(unsafe { libc::mprotect(lowest, Self::GUARD, libc::PROT_NONE) }.into())?;
+        Ok(stack)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, of this length, and nobody runs on it: whoever did has ended or is another program.
+        unsafe { libc::munmap(self.lowest, Self::GUARD + Self::ROOM) };
+    }
+}
+
+/// Starts a process that shares this one's memory, and waits until it has ended or is another program. What it changed in
+/// memory stays changed; its descriptors, its folder, its rights and all else of it are its own. When `work` comes back, the
+/// process ends.
+///
+/// Waits as anybody waits: a process that the kernel itself stops meanwhile, as for `vfork`, counts as busy, and this may take as
+/// long as a boundary stands.
+#[cfg(target_os = "linux")]
+pub(crate) fn share(stack: &mut Stack, mut work: &mut dyn FnMut()) -> io::Result<i32> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    use rustix::thread::{Timespec, futex};
+
+    /// What the kernel clears when the other one has left this memory.
+    const IS_HERE: u32 = 1;
+    /// Older kernels do not for a process that ends by some signals: after this long it is asked about.
+    const DOUBT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+    /// A panic does not get out of here: it ends the process.
+    extern "C" fn begin(work: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: what `share` handed over, which waits until this is over.
+        let work = unsafe { &mut *work.cast::<&mut dyn FnMut()>() };
+        work();
+        NOT_RUN
+    }
+
+    let here = AtomicU32::new(IS_HERE);
+    let flags = libc::CLONE_VM | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
+    let nothing = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: it is as if `work` were called here. This process has no other threads ([`one_thread`]), and what follows asks
+    // the kernel without the C library and touches nothing but its own stack, until the other one has left this memory: so
+    // one of both uses it at any time. The other has a stack of its own, whose upper end is within what was mapped and aligned as
+    // pages are; `here` lives until then.
+    let child = unsafe {
+        let top = stack.lowest.byte_add(Stack::GUARD + Stack::ROOM);
+        libc::clone(begin, top, flags, (&raw mut work).cast(), nothing, nothing, here.as_ptr())
+    };
+    if child < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let has_ended = || {
+        let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        Pid::from_raw(child).is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), how), Ok(None)))
+    };
+    while here.load(Ordering::Acquire) == IS_HERE {
+        let waited = futex::wait(&here, futex::Flags::empty(), IS_HERE, Some(&DOUBT));
+        if waited == Err(rustix::io::Errno::TIMEDOUT) && has_ended() {
+            break;
+        }
+    }
+    Ok(child)
+}
+
+/// The exit code of a process that did not become its command.
+pub(crate) const NOT_RUN: i32 = 127;
+
+/// Becomes another program. Coming back means that it did not.
+pub(crate) fn execute(path: &CStr, arguments: &Strings, environment: &Strings) -> io::Error {
+    // SAFETY: all are terminated, as the strings in them are, and live longer than this.
+    unsafe { libc::execve(path.as_ptr(), arguments.pointers.as_ptr(), environment.pointers.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+/// Strings as the kernel takes them.
+pub(crate) struct Strings {
+    strings: Vec<CString>,
+    /// One for each, and an end.
+    pointers: Vec<*const libc::c_char>,
+}
+
+impl Strings {
+    pub(crate) fn new(strings: Vec<CString>) -> Self {
+        let ends = std::iter::once(std::ptr::null());
+        let pointers = strings.iter().map(|string| string.as_ptr()).chain(ends).collect();
+        Self { strings, pointers }
+    }
+
+    pub(crate) fn strings(&self) -> &[CString] {
+        &self.strings
+    }
+}
+
+/// Signals as a program expects them at its start: none is held back, and writing where nobody reads ends it. The runtime of
+/// this one ignores that.
+pub(crate) fn usual_signals() -> io::Result<()> {
+    // SAFETY: the set is a local that is filled before it is read; both calls change this process only.
+    unsafe {
+        let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigemptyset(none.as_mut_ptr());
+        check(libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut()).into())?;
+        if libc::signal(libc::SIGPIPE, libc::SIG_DFL) == libc::SIG_ERR {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
 }
 
 /// Ends at once, without running what others registered for the end of the program.
