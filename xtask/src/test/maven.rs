@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::failure::{Failure, Result};
 use crate::process;
 
-/// The packages.
-const PACKAGES: [&str; 6] = [
+/// The packages. The compiler's plugin names a list of versions that is in JUnit's, and its own package does not say so.
+const PACKAGES: [&str; 7] = [
     "maven",
     "libmaven-clean-plugin-java",
     "libmaven-compiler-plugin-java",
     "libmaven-antrun-plugin-java",
     "libmaven-install-plugin-java",
+    "junit5",
     "default-jdk-headless",
 ];
 /// The plugins that tests use.
@@ -23,7 +24,10 @@ pub(crate) fn ensure() -> Result<PathBuf> {
     let folder = Path::new("/usr/share").join("maven-repo");
     let present = || {
         let has = |name: &&str| folder.join("org/apache/maven/plugins").join(name).is_dir();
-        PLUGINS.iter().all(has) && process::output(process::program("mvn").arg("--version")).is_ok()
+        let versions = folder.join("org/junit/junit-bom/debian");
+        PLUGINS.iter().all(has)
+            && versions.is_dir()
+            && process::output(process::program("mvn").arg("--version")).is_ok()
     };
     if present() {
         return Ok(folder);

@@ -8,6 +8,7 @@
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -20,15 +21,6 @@ use crate::plan::Plan;
 
 /// Without waiting.
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-
-/// What the process has come to. It writes that down in the memory it shares with its keeper.
-enum Stage {
-    /// No errand was taken.
-    Waiting,
-    /// It has an errand, or is the command.
-    Called,
-    Failed(Stop),
-}
 
 /// Whether a process can wait for the commands of a plan: nothing in it can be written, so there is nothing to except.
 pub(crate) fn can_wait(plan: &Plan) -> bool {
@@ -47,9 +39,10 @@ pub(crate) fn wait(
     if has_come(channel, Some(&NOW)) {
         return Ok(None);
     }
-    let mut stage = Stage::Waiting;
+    // Whether it took an errand: what it says in the memory it shares is all that is known of it.
+    let called = AtomicBool::new(false);
     // What it needs until the end is kept here: nothing of a process that is another program is given back.
-    let mut program = None;
+    let (mut program, mut failed) = (None, None);
     let child = raw::share(stack, &mut || {
         // Where only somebody with more rights can go, the ordinary way is taken.
         if command::confine(plan, confinement).and_then(|()| command::enter(plan)).is_err() {
@@ -58,21 +51,18 @@ pub(crate) fn wait(
         if !has_come(channel, None) || !mounts::are_covered(covered) {
             return;
         }
-        stage = Stage::Called;
-        stage = follow(plan, channel, &mut program).map_or_else(Stage::Failed, |Over| Stage::Waiting);
+        called.store(true, Ordering::Release);
+        match follow(plan, channel, &mut program) {
+            Ok(Over) => called.store(false, Ordering::Release),
+            Err(stop) => failed = Some(stop),
+        }
     });
     let child = child.map_err(Stop::at("start"))?;
-    match stage {
-        Stage::Called => Ok(Some(child)),
-        Stage::Waiting => {
-            start::forget(child);
-            Ok(None)
-        }
-        Stage::Failed(stop) => {
-            start::forget(child);
-            Err(stop)
-        }
+    if called.into_inner() && failed.is_none() {
+        return Ok(Some(child));
     }
+    start::forget(child);
+    failed.map_or(Ok(None), Err)
 }
 
 /// No errand will come.

@@ -270,3 +270,18 @@ fn kernel() -> (u32, u32) {
     let mut parts = release.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_seen_to_be_covered_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mount, plain) = (PathBuf::from("/proc"), folder.path().to_owned());
+        let missing = plain.join("missing");
+        assert!(are_covered(&[]) && are_covered(&[&mount]));
+        assert!(!are_covered(&[&mount, &plain]));
+        assert!(!are_covered(&[&mount, &missing]), "nobody knows");
+    }
+}

@@ -6,6 +6,8 @@
 
 use std::ffi::{CStr, CString};
 use std::io;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Which side of a fork.
 pub(crate) enum Side {
@@ -61,14 +63,12 @@ impl Drop for Stack {
 
 /// Starts a process that shares this one's memory, and waits until it has ended or is another program. What it changed in
 /// memory stays changed; its descriptors, its folder, its rights and all else of it are its own. When `work` comes back, the
-/// process ends.
+/// process ends. When somebody ends it in the middle, memory may be in the middle of something, too: then this one ends.
 ///
 /// Waits as anybody waits: a process that the kernel itself stops meanwhile, as for `vfork`, counts as busy, and this may take as
 /// long as a boundary stands.
 #[cfg(target_os = "linux")]
 pub(crate) fn share(stack: &mut Stack, mut work: &mut dyn FnMut()) -> io::Result<i32> {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     use rustix::thread::{Timespec, futex};
 
@@ -82,9 +82,11 @@ pub(crate) fn share(stack: &mut Stack, mut work: &mut dyn FnMut()) -> io::Result
         // SAFETY: what `share` handed over, which waits until this is over.
         let work = unsafe { &mut *work.cast::<&mut dyn FnMut()>() };
         work();
+        IS_WHOLE.store(true, Ordering::Release);
         NOT_RUN
     }
 
+    IS_WHOLE.store(false, Ordering::Release);
     let here = AtomicU32::new(IS_HERE);
     let flags = libc::CLONE_VM | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
     let nothing = std::ptr::null_mut::<libc::c_void>();
@@ -109,17 +111,29 @@ pub(crate) fn share(stack: &mut Stack, mut work: &mut dyn FnMut()) -> io::Result
             break;
         }
     }
+    if !IS_WHOLE.load(Ordering::Acquire) {
+        exit(NOT_RUN);
+    }
     Ok(child)
 }
+
+/// Whether a process that shares memory has nothing more to do in it.
+#[cfg(target_os = "linux")]
+static IS_WHOLE: AtomicBool = AtomicBool::new(true);
 
 /// The exit code of a process that did not become its command.
 pub(crate) const NOT_RUN: i32 = 127;
 
 /// Becomes another program. Coming back means that it did not.
 pub(crate) fn execute(path: &CStr, arguments: &Strings, environment: &Strings) -> io::Error {
+    #[cfg(target_os = "linux")]
+    IS_WHOLE.store(true, Ordering::Release);
     // SAFETY: all are terminated, as the strings in them are, and live longer than this.
     unsafe { libc::execve(path.as_ptr(), arguments.pointers.as_ptr(), environment.pointers.as_ptr()) };
-    io::Error::last_os_error()
+    let error = io::Error::last_os_error();
+    #[cfg(target_os = "linux")]
+    IS_WHOLE.store(false, Ordering::Release);
+    error
 }
 
 /// Strings as the kernel takes them.
@@ -158,6 +172,8 @@ pub(crate) fn usual_signals() -> io::Result<()> {
 
 /// Ends at once, without running what others registered for the end of the program.
 pub(crate) fn exit(code: i32) -> ! {
+    #[cfg(target_os = "linux")]
+    IS_WHOLE.store(true, Ordering::Release);
     // SAFETY: takes no pointers, and does not return.
     unsafe { libc::_exit(code) }
 }
