@@ -28,7 +28,8 @@ fn main() -> ExitCode {
     };
     if let Some(path) = words.iter().find_map(|other| other.strip_prefix("started=")) {
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-        writeln!(file, "{}", std::process::id()).unwrap();
+        // At once: whoever is ended between a number and the end of its line spoils the next one's.
+        file.write_all(format!("{}\n", std::process::id()).as_bytes()).unwrap();
     }
     if has("dies") {
         eprintln!("no configuration found");
